@@ -56,7 +56,7 @@ class ArenaProcess:
         return self.pipe.recv()
 
 
-def _serve(line: Connection, in_cloud: bool) -> None:
+def _serve(connection: Connection, in_cloud: bool) -> None:
     with ExitStack() as stack:
         config = ArenaConfig()
         arena = stack.enter_context(emulated_arena(config)) if in_cloud else ArenaServer(config)
@@ -68,11 +68,11 @@ def _serve(line: Connection, in_cloud: bool) -> None:
             "waiting": lambda _: arena.long_poll_count,
             "cpu": lambda _: time.process_time(),
         }
-        line.send(arena.url)
+        connection.send(arena.url)
         with suppress(EOFError):
             while True:
-                command, seed = line.recv()
-                line.send(work[command](seed))
+                command, seed = connection.recv()
+                connection.send(work[command](seed))
 
 
 @contextmanager
@@ -110,9 +110,9 @@ class PlayerConnection:
         if raw:
             head += f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n"
         writer.write(f"{head}\r\n".encode() + raw)
-        answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-        length = int(answer.partition("content-length:")[2].partition("\r\n")[0])
-        return int(answer[9:12]), json.loads(await reader.readexactly(length))
+        response_head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        content_length = int(response_head.partition("content-length:")[2].partition("\r\n")[0])
+        return int(response_head[9:12]), json.loads(await reader.readexactly(content_length))
 
     def close(self) -> None:
         """Close the connection."""
@@ -127,7 +127,7 @@ async def measure_wakeup_latency(*, emulator: bool = False, rounds: int = WAKE_R
     With --emulator the arena runs as it does in the cloud.
     """
     with start_arena_process(use_emulator=emulator) as arena:
-        lines = {
+        connections = {
             player: PlayerConnection(arena.url, player) for player in (FIRST_PLAYER, SECOND_PLAYER)
         }
         sleeper = {
@@ -135,23 +135,27 @@ async def measure_wakeup_latency(*, emulator: bool = False, rounds: int = WAKE_R
         }
         trips, wakes = [], []
         for seed in range(rounds):
-            path, mover, other = await _match(arena, lines[FIRST_PLAYER], seed)
-            trips.append(await _took(lines[mover].request("POST", path, DRAW_ACTION)))
-            poll_request = sleeper[other].request("GET", f"{path}?waitactive=1&showevents=1")
+            path, mover, waiting_player = await _match(arena, connections[FIRST_PLAYER], seed)
+            trips.append(await _took(connections[mover].request("POST", path, DRAW_ACTION)))
+            poll_request = sleeper[waiting_player].request(
+                "GET", f"{path}?waitactive=1&showevents=1"
+            )
             poll = asyncio.ensure_future(_response_with_time(poll_request))
             await _until_waiting(arena, 1)
             # Somewhere between two of the table's reads.
             await asyncio.sleep(random.random() if emulator else 0)
-            wakes.append(await _woken(lines[mover], path, poll))
-        for line in (*lines.values(), *sleeper.values()):
-            line.close()
+            wakes.append(await _woken(connections[mover], path, poll))
+        for connection in (*connections.values(), *sleeper.values()):
+            connection.close()
     _compare("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
 
 
-async def _match(arena: ArenaProcess, line: PlayerConnection, seed: int) -> tuple[str, str, str]:
+async def _match(
+    arena: ArenaProcess, connection: PlayerConnection, seed: int
+) -> tuple[str, str, str]:
     """Return the path of a new match, its player to act and the other player."""
     path = f"/api/matches/{arena.request('create', seed)}"
-    _, view = await line.request("GET", path)
+    _, view = await connection.request("GET", path)
     return path, *(
         (FIRST_PLAYER, SECOND_PLAYER)
         if view["activePlayerIndex"] == 0
@@ -178,7 +182,7 @@ async def measure_waiting_clients() -> None:
         plain = PlayerConnection(arena.url, FIRST_PLAYER)
         idle = [await _took(plain.request("GET", "/api/whoami")) for _ in range(PLAIN_REQUESTS)]
         matches = [await _match(arena, plain, seed) for seed in range(WAITING_CLIENTS)]
-        sleepers = [PlayerConnection(arena.url, other) for _, _, other in matches]
+        sleepers = [PlayerConnection(arena.url, waiting_player) for _, _, waiting_player in matches]
         began = time.perf_counter()
         polls = [
             asyncio.ensure_future(
@@ -193,12 +197,12 @@ async def measure_waiting_clients() -> None:
         cost = arena.request("cpu") - start_cpu
         wakes = []
         for (path, mover, _), poll in zip(matches, polls, strict=True):
-            line = PlayerConnection(arena.url, mover)
-            await line.request("POST", path, DRAW_ACTION)
-            wakes.append(await _woken(line, path, poll))
-            line.close()
-        for line in (plain, *sleepers):
-            line.close()
+            connection = PlayerConnection(arena.url, mover)
+            await connection.request("POST", path, DRAW_ACTION)
+            wakes.append(await _woken(connection, path, poll))
+            connection.close()
+        for connection in (plain, *sleepers):
+            connection.close()
     console.print(f"{WAITING_CLIENTS} clients waiting, all connected after {arrived:.2f} s")
     console.print(f"CPU of {PLAIN_REQUESTS} requests while they wait: {cost * 1000:.0f} ms")
     _compare("a request while they wait", busy, "the same request with nobody waiting", idle)
@@ -210,27 +214,27 @@ async def _until_waiting(arena: ArenaProcess, clients: int) -> None:
         await asyncio.sleep(0.001)
 
 
-async def _response_with_time(answer: Awaitable[tuple[int, Any]]) -> tuple[int, float]:
+async def _response_with_time(pending_response: Awaitable[tuple[int, Any]]) -> tuple[int, float]:
     """Return the status of a response and the time at which it arrived."""
-    return (await answer)[0], time.perf_counter()
+    return (await pending_response)[0], time.perf_counter()
 
 
-async def _took(answer: Awaitable[object]) -> float:
+async def _took(pending_response: Awaitable[object]) -> float:
     """Seconds from the question to the answer."""
     began = time.perf_counter()
-    await answer
+    await pending_response
     return time.perf_counter() - began
 
 
-def _compare(name: str, figures: list[float], baseline_name: str, baseline: list[float]) -> None:
-    console.print(f"{name}: {_format_latencies(figures)}")
+def _compare(name: str, latencies: list[float], baseline_name: str, baseline: list[float]) -> None:
+    console.print(f"{name}: {_format_latencies(latencies)}")
     console.print(f"  {baseline_name}: {_format_latencies(baseline)}")
-    console.print(f"  ratio of the medians: {median(figures) / median(baseline):.1f}")
+    console.print(f"  ratio of the medians: {median(latencies) / median(baseline):.1f}")
 
 
-def _format_latencies(seconds: list[float]) -> str:
-    p95 = quantiles(seconds, n=20)[18]
-    return f"median {median(seconds) * 1000:.2f} ms, p95 {p95 * 1000:.2f} ms, n={len(seconds)}"
+def _format_latencies(latencies: list[float]) -> str:
+    p95 = quantiles(latencies, n=20)[18]
+    return f"median {median(latencies) * 1000:.2f} ms, p95 {p95 * 1000:.2f} ms, n={len(latencies)}"
 
 
 if __name__ == "__main__":

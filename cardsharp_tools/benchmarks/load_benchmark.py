@@ -40,15 +40,15 @@ app = cyclopts.App(help=__doc__, help_format="plaintext")
 
 
 def play_matches(
-    matches: MatchLog, seconds: float, log: Path, run_number: int
+    matches: MatchLog, max_seconds: float, log: Path, match_count: int
 ) -> tuple[float, Counter[str]]:
-    """Play the matches for at most `seconds`; return the duration and the counted metrics."""
+    """Play the matches for at most `max_seconds`; return the duration and the counted metrics."""
     began = time.monotonic()
     while True:
         time.sleep(PROGRESS_POLL_SECONDS)
         passed = time.monotonic() - began
-        running = sum(r.outcome is None for r in matches.matches(limit=run_number))
-        if not running or passed > seconds:
+        running = sum(r.outcome is None for r in matches.matches(limit=match_count))
+        if not running or passed > max_seconds:
             metrics_recorder.flush()
             sums = Counter[str]()
             for sample in read_emf_samples(log.read_text("utf-8").splitlines()):

@@ -137,21 +137,23 @@ def _deploy_released(
     # Where the transform looks for code that nobody has uploaded.
     for bucket in ("not-uploaded", "released"):
         s3.create_bucket(Bucket=bucket)
-    code = shutil.make_archive(str(emulator.folder / name), "zip", build.built_folder("Poller"))
+    archive_path = shutil.make_archive(
+        str(emulator.folder / name), "zip", build.built_folder("Poller")
+    )
     watching, main_template = _released("watching.yaml", {}), _released("template.yaml", parameters)
-    places: dict[str, str] = {}
+    template_urls: dict[str, str] = {}
     for key, template in (("watching", watching), ("template", main_template)):
         for logical, resource in template["Resources"].items():
             if resource["Type"].startswith("AWS::Serverless::"):
-                s3.upload_file(code, "not-uploaded", f"{logical}.zip")
+                s3.upload_file(archive_path, "not-uploaded", f"{logical}.zip")
             if resource["Type"] == "AWS::Serverless::Application":
-                resource["Properties"]["Location"] = places["watching"]
+                resource["Properties"]["Location"] = template_urls["watching"]
         s3.put_object(Bucket="released", Key=f"{name}-{key}", Body=json.dumps(template).encode())
-        places[key] = f"{emulator.endpoint}/released/{name}-{key}"
+        template_urls[key] = f"{emulator.endpoint}/released/{name}-{key}"
     formation = emulator.client("cloudformation")
     formation.create_stack(
         StackName=name,
-        TemplateURL=upload_transformed_template(emulator, places["template"], parameters),
+        TemplateURL=upload_transformed_template(emulator, template_urls["template"], parameters),
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         Parameters=[
             {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()

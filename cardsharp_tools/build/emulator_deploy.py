@@ -44,18 +44,23 @@ _TIMEOUT = 300
 _QUICK = {"SAM_CLI_TELEMETRY": "0", "SAM_CLI_POLL_DELAY": "0.5"}
 
 
-def _number(part: Any, template: Template, parameters: Mapping[str, str]) -> int:  # noqa: ANN401 - any JSON
+def _number(value: Any, template: Template, parameters: Mapping[str, str]) -> int:  # noqa: ANN401 - any JSON
     """Return a number, resolving a parameter that the emulator would pass on as text."""
-    if isinstance(part, dict):
-        part = parameters.get(part["Ref"], template["Parameters"][part["Ref"]].get("Default"))
-    return int(part)
+    if isinstance(value, dict):
+        value = parameters.get(value["Ref"], template["Parameters"][value["Ref"]].get("Default"))
+    return int(value)
 
 
 def _single_metric_alarm(alarm: Mapping[str, Any]) -> dict[str, Any]:
     """Replace an alarm on an expression, which the emulator lacks, by one on its first metric."""
-    first = next(query["MetricStat"] for query in alarm["Metrics"] if "MetricStat" in query)
-    properties = {key: part for key, part in alarm.items() if key != "Metrics"}
-    return {**properties, **first["Metric"], "Period": first["Period"], "Statistic": first["Stat"]}
+    metric_stat = next(query["MetricStat"] for query in alarm["Metrics"] if "MetricStat" in query)
+    properties = {key: value for key, value in alarm.items() if key != "Metrics"}
+    return {
+        **properties,
+        **metric_stat["Metric"],
+        "Period": metric_stat["Period"],
+        "Statistic": metric_stat["Stat"],
+    }
 
 
 def _parameters(emulator: Emulator, request: Mapping[str, str]) -> dict[str, str]:
@@ -101,25 +106,27 @@ def upload_transformed_template(emulator: Emulator, url: str, parameters: Mappin
     return f"{emulator.endpoint}/{bucket}/{key}.transformed"
 
 
-def _answered(emulator: Emulator, form: dict[str, str], headers: Mapping[str, str]) -> Response:
+def _answered(
+    emulator: Emulator, form_data: dict[str, str], headers: Mapping[str, str]
+) -> Response:
     """Return the emulator's response, with templates transformed before they reach it."""
-    if form.get("Action") in {"CreateChangeSet", "CreateStack"} and "TemplateURL" in form:
+    if form_data.get("Action") in {"CreateChangeSet", "CreateStack"} and "TemplateURL" in form_data:
         try:
             url = upload_transformed_template(
-                emulator, form["TemplateURL"], _parameters(emulator, form)
+                emulator, form_data["TemplateURL"], _parameters(emulator, form_data)
             )
         except ConfigError as error:
             return Response(_ERROR_RESPONSE.format(error), 400, media_type="text/xml")
-        form = {**form, "TemplateURL": url}
+        form_data = {**form_data, "TemplateURL": url}
     passed = {name: headers[name] for name in _PASSED_ON if name in headers}
     with http_session(emulator.endpoint) as session:
-        answer = session.post(emulator.endpoint, form, headers=passed, timeout=_TIMEOUT)
-    content, kind = answer.content, {"Content-Type": answer.headers["Content-Type"]}
-    if form.get("Action") == "GetTemplate":
+        response = session.post(emulator.endpoint, form_data, headers=passed, timeout=_TIMEOUT)
+    content, kind = response.content, {"Content-Type": response.headers["Content-Type"]}
+    if form_data.get("Action") == "GetTemplate":
         # `sam delete` knows no nested templates but those at AWS's addresses.
         at_aws = f"https://s3.{REGION}.amazonaws.com/".encode()
         content = content.replace(f"{emulator.endpoint}/".encode(), at_aws)
-    return Response(content, answer.status_code, kind)
+    return Response(content, response.status_code, kind)
 
 
 STACK_SERVICES = (
@@ -177,8 +184,8 @@ def deployment_environment(emulator: Emulator) -> Iterator[dict[str, str]]:
     """
 
     async def answer(request: Request) -> Response:
-        form = dict(parse_qsl((await request.body()).decode(), keep_blank_values=True))
-        return await run_in_threadpool(_answered, emulator, form, request.headers)
+        form_data = dict(parse_qsl((await request.body()).decode(), keep_blank_values=True))
+        return await run_in_threadpool(_answered, emulator, form_data, request.headers)
 
     app = Starlette(routes=[Route("/", answer, methods=["POST"])])
     with BackgroundServer("The transform", app) as server:

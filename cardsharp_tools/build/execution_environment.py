@@ -190,10 +190,10 @@ class ExecutionEnvironment:
 
     def usage(self) -> ProcessUsage:
         """Resources used by the environment so far."""
-        place = Path(f"/proc/{self._process.pid}")
-        fields = (place / "stat").read_text("latin-1").rpartition(")")[2].split()
+        process_folder = Path(f"/proc/{self._process.pid}")
+        fields = (process_folder / "stat").read_text("latin-1").rpartition(")")[2].split()
         ticks = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
-        status = (place / "status").read_text("latin-1").splitlines()
+        status = (process_folder / "status").read_text("latin-1").splitlines()
         peak = next(line for line in status if line.startswith("VmHWM:"))
         return ProcessUsage(timedelta(seconds=ticks / _TICKS), int(peak.split()[1]) * 1024)
 

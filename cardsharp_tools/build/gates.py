@@ -108,7 +108,7 @@ def _translations() -> Iterator[list[Path]]:
 
 def _each(option: str, files: Iterable[Path]) -> list[str]:
     """An option once for each of the files."""
-    return [part for file in files for part in (option, str(file))]
+    return [argument for file in files for argument in (option, str(file))]
 
 
 def check_bandit() -> Iterable[str]:

@@ -194,9 +194,11 @@ def module_classes(path: str, tree: ast.Module) -> Iterator[tuple[str, ClassLoca
 
 def duplicate_class_names(classes: Mapping[str, Sequence[ClassLocation]]) -> Iterator[Breach]:
     """Yield each class whose name a class of an earlier module has, with that module."""
-    for name, places in classes.items():
-        for place in places[1:]:
-            yield Breach(place.path, place.line, name, "class-name", f"also in {places[0].path}")
+    for name, locations in classes.items():
+        for location in locations[1:]:
+            yield Breach(
+                location.path, location.line, name, "class-name", f"also in {locations[0].path}"
+            )
 
 
 # --- pages ----------------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ def prose_blocks(text: str) -> Iterator[tuple[int, str]]:
     """Yield paragraphs, list items and table cells of a Markdown page, with their first lines."""
     block: list[str] = []
     start, is_code = 1, False
-    for number, line in enumerate([*text.splitlines(), ""], 1):
+    for line_number, line in enumerate([*text.splitlines(), ""], 1):
         is_fence = line.lstrip().startswith("```")
         is_code ^= is_fence
         item = _LIST_ITEM.match(line)
@@ -217,10 +219,10 @@ def prose_blocks(text: str) -> Iterator[tuple[int, str]]:
             yield start, " ".join(block)
             block = []
         if is_text:
-            start = start if block else number
+            start = start if block else line_number
             block.append(line[item.end() :] if item else line.strip())
         elif line.startswith("|") and not is_code:
-            yield from ((number, cell) for cell in line.strip("|").split("|"))
+            yield from ((line_number, cell) for cell in line.strip("|").split("|"))
 
 
 def long_sentences(path: str, text: str) -> Iterator[Breach]:
@@ -248,8 +250,8 @@ def python_breaches(config: LintConfig) -> Iterator[Breach]:
         tree = ast.parse(file.read_text("utf-8"))
         for node in ast.walk(tree):
             yield from check_node(path, node)
-        for name, place in module_classes(path, tree):
-            classes[name].append(place)
+        for name, location in module_classes(path, tree):
+            classes[name].append(location)
     yield from duplicate_class_names(classes)
 
 

@@ -122,11 +122,11 @@ def folder_size(folder: Path) -> int:
     return sum(file.stat().st_size for file in _files(folder))
 
 
-def different_files(first: Path, second: Path) -> list[str]:
+def different_files(first_folder: Path, second_folder: Path) -> list[str]:
     """Return the relative names of files that differ between two folders."""
     first_files, second_files = (
         {str(file.relative_to(folder)): file.read_bytes() for file in _files(folder)}
-        for folder in (first, second)
+        for folder in (first_folder, second_folder)
     )
     return sorted(
         path
@@ -181,10 +181,13 @@ def find_sam() -> Path:
             "`uv tool install aws-sam-cli`."
         )
     version_text = run_command([on_path, "--version"]).stdout
-    if tuple(int(part) for part in re.findall(r"\d+", version_text)[:2]) < MIN_SAM_VERSION:
+    if (
+        tuple(int(component) for component in re.findall(r"\d+", version_text)[:2])
+        < MIN_SAM_VERSION
+    ):
         lowest = ".".join(map(str, MIN_SAM_VERSION))
-        old = f"{on_path} is {version_text.strip()}, too old"
-        raise ConfigError(f"{old}: {lowest} builds, or `make build`.")
+        problem = f"{on_path} is {version_text.strip()}, too old"
+        raise ConfigError(f"{problem}: {lowest} builds, or `make build`.")
     return Path(on_path)
 
 
@@ -220,10 +223,13 @@ def sam_build(
     build = Build(output_dir)
     layers: dict[str, Path] = {}
     for root, folder in BUILD_FOLDERS.items():
-        place = (output_dir / folder).absolute()
+        build_folder = (output_dir / folder).absolute()
         words = [word for layer in {*excluded, *layers} for word in ("--exclude", layer)]
-        run_sam(["build", "--template", str(root), "--build-dir", str(place), *words], environment)
-        for template in place.rglob("template.yaml"):  # the root's, and those that it nests
+        run_sam(
+            ["build", "--template", str(root), "--build-dir", str(build_folder), *words],
+            environment,
+        )
+        for template in build_folder.rglob("template.yaml"):  # the root's, and those that it nests
             document = parse_template(template.read_text("utf-8"))
             _share_layers(document, template.parent, layers, excluded)
             if commit and (built := document.get("Mappings", {}).get("Built")):
@@ -252,10 +258,10 @@ def _share_layers(
 def restrict_strategy_parameters(template: Path) -> None:
     """Restrict the parameter Strategy of a built template to the names of the built strategies."""
     document = parse_template(template.read_text("utf-8"))
-    names = registry_for(all_games()[0].strategy_package).names()
+    strategy_names = registry_for(all_games()[0].strategy_package).names()
     parameter = document["Parameters"]["Strategy"]
     parameter.pop("AllowedPattern", None)
-    parameter["AllowedValues"] = ["", *names]
+    parameter["AllowedValues"] = ["", *strategy_names]
     template.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
 
@@ -281,11 +287,11 @@ def print_sizes(build: Build) -> int:
     processors = " and ".join(ARCHITECTURES)
     print_flushed(f"built for python{RUNTIME_PYTHON} on {processors}, {shipped}: {build.folder}")
     too_large = False
-    for name, size in build.function_sizes().items():
+    for name, byte_count in build.function_sizes().items():
         limit = MAX_BYTES_BY_FUNCTION.get(name, MAX_FUNCTION_BYTES)
-        above = f", above the limit of {limit / 1e6:.0f} MB" if size > limit else ""
-        print_flushed(f"  {name:19} {size / 1e6:5.1f} MB with layers{above}")
-        too_large |= size > limit
+        above = f", above the limit of {limit / 1e6:.0f} MB" if byte_count > limit else ""
+        print_flushed(f"  {name:19} {byte_count / 1e6:5.1f} MB with layers{above}")
+        too_large |= byte_count > limit
     return 1 if too_large else 0
 
 

@@ -37,8 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             signal.signal(signal_number, then)
 
 
-def _end(number: int, _frame: FrameType | None) -> None:
+def _end(signal_number: int, _frame: FrameType | None) -> None:
     """End this process as the signal does; where it does not, by the exit code that tells of it."""
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    os._exit(128 + number)
+    signal.signal(signal_number, signal.SIG_DFL)
+    os.kill(os.getpid(), signal_number)
+    os._exit(128 + signal_number)

@@ -111,10 +111,10 @@ def build_app() -> cyclopts.App:
     app["--help"].show = False
     app["--version"].show = False
     register_commands(app, all_commands())
-    for place, (name, target, summary) in enumerate(command_groups(), len(all_commands())):
-        app.command(target, name=name, help=summary, sort_key=place)
+    for sort_key, (name, target, summary) in enumerate(command_groups(), len(all_commands())):
+        app.command(target, name=name, help=summary, sort_key=sort_key)
 
-    @app.command(sort_key=place + 1)
+    @app.command(sort_key=sort_key + 1)
     def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
         """Print a script that lets your shell complete commands and options.
 
@@ -149,11 +149,12 @@ def usage_error_text(error: cyclopts.CycloptsError) -> str:
         return f"`{command}` takes no argument '{token}'.{suggestion}"
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
         argument = _explained(error.app, error.argument)
-        number, _ = argument.token_count()
+        value_count, _ = argument.token_count()
         about = f" ({str(argument.parameter.help).rstrip('.')})" if argument.parameter.help else ""
         if argument.field_info.is_positional:
             return f"`{command}` needs {argument.name.lstrip('-').upper()}{about}."
-        return f"{argument.name} needs {'a value' if number == 1 else f'{number} values'}{about}."
+        needed = "a value" if value_count == 1 else f"{value_count} values"
+        return f"{argument.name} needs {needed}{about}."
     return str(error)
 
 
@@ -208,7 +209,7 @@ def run(arguments: list[str]) -> int:
     os.environ.update(loopback_environment())
     arguments = _current_arguments(arguments)
     try:
-        code = _run(arguments)
+        exit_code = _run(arguments)
         for hint in take_hints():
             print_error(hint)
         with suppress(ValueError):  # a stream that whoever calls us has closed
@@ -218,15 +219,15 @@ def run(arguments: list[str]) -> int:
         return ExitCode.OK
     except OSError as error:
         return _failed_outside(error, arguments)
-    return code
+    return exit_code
 
 
 def _current_arguments(arguments: list[str]) -> list[str]:
     """Return the command line in its new spelling, and say on stderr what was renamed."""
     current = Renames.load().current_arguments(arguments)
-    for old, new in zip(arguments, current, strict=True):
-        if old != new:
-            old_name, new_name = old.partition("=")[0], new.partition("=")[0]
+    for old_argument, new_argument in zip(arguments, current, strict=True):
+        if old_argument != new_argument:
+            old_name, new_name = old_argument.partition("=")[0], new_argument.partition("=")[0]
             print_notice(
                 f"{old_name} is now called {new_name}. Version {END_OF_RELEASE} drops the old name."
             )
@@ -238,7 +239,7 @@ def _run(arguments: list[str]) -> int:
         app = build_app()
         if not {"--help", "-h"}.isdisjoint(arguments):
             narrow_examples(app, arguments)
-        code = app(
+        result = app(
             [
                 STDIN_PATH if argument == "-" else argument for argument in arguments
             ],  # it would be taken for an option
@@ -262,7 +263,7 @@ def _run(arguments: list[str]) -> int:
         raise
     except Exception as error:  # noqa: BLE001 - the end of the program
         return _failed_outside(error, arguments)
-    return code if isinstance(code, int) else ExitCode.OK
+    return result if isinstance(result, int) else ExitCode.OK
 
 
 GO_ON = (
@@ -285,12 +286,12 @@ def _resume_hint(arguments: Sequence[str], stop: KeyboardInterrupt) -> str:
     )
 
 
-def _failed(message: str, code: ExitCode, arguments: Sequence[str]) -> ExitCode:
+def _failed(message: str, exit_code: ExitCode, arguments: Sequence[str]) -> ExitCode:
     """Tell people, and the program that asked for JSON; the exit code."""
     print_error(message)
     if "--json" in arguments:
         print_json({"error": message})
-    return code
+    return exit_code
 
 
 def _failed_outside(error: Exception, arguments: Sequence[str]) -> ExitCode:

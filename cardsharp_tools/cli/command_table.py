@@ -43,11 +43,11 @@ def load_command_table(table: Path) -> tuple[Command, ...]:
 
 def register_commands(app: cyclopts.App, commands: Iterable[Command]) -> None:
     """Add commands to `app` in order; a command's module is imported when it is called."""
-    for place, command in enumerate(commands):
+    for sort_key, command in enumerate(commands):
         app.command(
             f"{command.package}.{command.function or f'{command.name}:{command.name}'}",
             name=command.name,
             help=f"{command.summary}\n\n{command.description}",
             **({} if command.is_group else {"help_epilogue": command.epilogue}),
-            sort_key=place,
+            sort_key=sort_key,
         )

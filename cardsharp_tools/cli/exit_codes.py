@@ -31,9 +31,9 @@ END_LIMIT = 8.0  # seconds in which a command ends in order; most kill it after 
 class StoppedBySignal(KeyboardInterrupt):
     """Interrupt of a command by a signal; the command ends as after Ctrl-C."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, signal_number: int) -> None:
         super().__init__()
-        self.number = number
+        self.number = signal_number
 
 
 def interrupt_exit_code(stop: KeyboardInterrupt) -> ExitCode:
@@ -52,13 +52,13 @@ def stop_on_signals(signals: Collection[int]) -> None:
     """
     alarms: list[Timer] = []
 
-    def stop(number: int, _frame: FrameType | None) -> None:
+    def stop(signal_number: int, _frame: FrameType | None) -> None:
         if not alarms:
-            alarm = Timer(END_LIMIT, _cut_off, (number,))
+            alarm = Timer(END_LIMIT, _cut_off, (signal_number,))
             alarm.daemon = True
             alarms.append(alarm)
             alarm.start()
-            raise StoppedBySignal(number)
+            raise StoppedBySignal(signal_number)
 
     for signal_number in signals:
         signal.signal(
@@ -66,12 +66,12 @@ def stop_on_signals(signals: Collection[int]) -> None:
         )
 
 
-def _cut_off(number: int) -> None:
+def _cut_off(signal_number: int) -> None:
     os.write(
         2,
         f"cardsharp: the command did not end within {END_LIMIT:g} s, so it was killed.\n".encode(),
     )
-    os._exit(128 + number)
+    os._exit(128 + signal_number)
 
 
 def decision_exit_code(decisions: int, faults: int) -> ExitCode:

@@ -85,15 +85,15 @@ _EXAMPLES = {
 def strategies(*, as_json: Json = False, game: OptionalGame = None) -> None:
     """Print each strategy's name with a line about it; for programs a game has the names alone."""
     registry = registry_for((game or FIRST_GAME).strategy_package)
-    lines = {name: registry.summary(name) for name in registry.names()}
+    summaries = {name: registry.summary(name) for name in registry.names()}
     if as_json:
-        documents = [{"name": name, "about": line} for name, line in lines.items()]
-        print_json(documents if game is None else list(lines))
+        documents = [{"name": name, "about": summary} for name, summary in summaries.items()]
+        print_json(documents if game is None else list(summaries))
         return
     table = borderless_table("", "")
     table.show_header = False
-    for name, line in lines.items():
-        table.add_row(name, line)
+    for name, summary in summaries.items():
+        table.add_row(name, summary)
     result_console().print(table)
     if game is None:
         result_console().print()
@@ -108,8 +108,10 @@ def game_app(game: Game) -> cyclopts.App:
         app = cyclopts.App(name=game.name, help=game.summary, help_format="plaintext")
     else:
         app = game.cli_app.load()
-    for name, (parts, summary) in _ALIKE.items():
-        lacks = any(getattr(game, part) is None for part in parts.split())
+    for name, (attribute_names, summary) in _ALIKE.items():
+        lacks = any(
+            getattr(game, attribute_name) is None for attribute_name in attribute_names.split()
+        )
         if name not in app and not lacks and (name != "bot" or game.run_poller is None):
             app.command(
                 f"cardsharp_tools.cli.game_commands:{game.name}_{name}",

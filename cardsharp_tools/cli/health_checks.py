@@ -54,8 +54,8 @@ def print_checks(checks: Iterable[CheckResult], *, as_json: bool) -> int:
         table = borderless_table("", "", "")
         table.show_header = False
         for check in results:
-            first, *more = check.message.splitlines()
-            table.add_row(check.name, Text(check.status, style=_STYLES[check.status]), first)
+            first_line, *more = check.message.splitlines()
+            table.add_row(check.name, Text(check.status, style=_STYLES[check.status]), first_line)
             for line in more:
                 table.add_row("", "", line)
         result_console().print(table)

@@ -42,9 +42,9 @@ class Renames:
             chain.append(self._command_word((*chain, word)))
         options, values = self._rows(self.options, chain), self._rows(self.values, chain)
         current, option = [*chain], ""
-        for place, word in enumerate(arguments[len(chain) :], len(chain)):
+        for word_index, word in enumerate(arguments[len(chain) :], len(chain)):
             if word == _OPTION:  # every word after it is a value, whatever it looks like
-                return [*current, *arguments[place:]]
+                return [*current, *arguments[word_index:]]
             if word.startswith(_OPTION):
                 name, equals, value = word.removeprefix(_OPTION).partition("=")
                 option = options.get(name, name)
@@ -89,8 +89,8 @@ class Renames:
         self, rows: Mapping[str, Mapping[str, _Row]], words: Sequence[str]
     ) -> Mapping[str, _Row]:
         """Return the rows of the longest command with which the words begin."""
-        for length in range(len(words), 0, -1):
-            for key in self._keys(words[:length]):
+        for prefix_length in range(len(words), 0, -1):
+            for key in self._keys(words[:prefix_length]):
                 if key in rows:
                     return rows[key]
         return {}

@@ -131,10 +131,10 @@ def _new(manager: ContestManager, _contest: str, **form: str) -> None:
 def _enter(manager: ContestManager, contest: str, *, teams: str) -> TeamCredentials:
     """Enter a team for each line, its name and perhaps a comma and its strategy."""
     lines = [line.partition(",") for line in teams.splitlines() if line.strip()]
-    entries = [(name.strip(), strategy.strip() or None) for name, _, strategy in lines]
+    team_requests = [(name.strip(), strategy.strip() or None) for name, _, strategy in lines]
     with manager.records(contest) as records:
-        check_teams(records, entries)
-        return list(enter_teams(records, entries))
+        check_teams(records, team_requests)
+        return list(enter_teams(records, team_requests))
 
 
 def _passwords(manager: ContestManager, contest: str, *, name: str = "") -> TeamCredentials:
@@ -167,12 +167,12 @@ def _admin_handler(does: Callable[..., object]) -> AdminHandler:
 
 def _number(text: str) -> float:
     try:
-        number = float(text)
+        value = float(text)
     except ValueError:
-        number = -1.0
-    if not 0 <= number < 10**6:
+        value = -1.0
+    if not 0 <= value < 10**6:
         raise ConfigError(f"{text} is not a number from 0 to 999999.")
-    return number
+    return value
 
 
 ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {

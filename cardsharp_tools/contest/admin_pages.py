@@ -94,19 +94,19 @@ class AdminPages:
             rejection = self._rejection_for(request)
             if rejection is not None:
                 return rejection
-            form: Form = {}
+            form_data: Form = {}
             try:
-                form = await _form(request)
-                answer = await run_in_threadpool(handler, request, form)
+                form_data = await _form(request)
+                response = await run_in_threadpool(handler, request, form_data)
             except CardsharpError as error:
-                text = _render("refused.html", message=str(error), back=_back(form))
-                answer = HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NEW)
+                text = _render("refused.html", message=str(error), back=_back(form_data))
+                response = HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NEW)
             if request.cookies.get(_SEAT) not in self._seats:
                 seat = secrets.token_urlsafe(18)
                 self._seats.add(seat)
                 self._guesses.record_success(seat, ADMIN)
-                answer.set_cookie(_SEAT, seat, httponly=True, samesite="strict")
-            return answer
+                response.set_cookie(_SEAT, seat, httponly=True, samesite="strict")
+            return response
 
         return endpoint
 
@@ -142,9 +142,9 @@ class AdminPages:
                 contests.append(
                     (name, ContestOverview(records), self._manager.running_command(name))
                 )
-        names = [game.name for game in all_games()]
+        game_names = [game.name for game in all_games()]
         return _html_response(
-            "contests.html", contests=contests, formats=list(FORMATS_BY_NAME), games=names
+            "contests.html", contests=contests, formats=list(FORMATS_BY_NAME), games=game_names
         )
 
     def _contest(self, request: Request, _form: Form) -> Response:
@@ -152,12 +152,12 @@ class AdminPages:
         name = request.path_params["name"]
         with self._manager.records(name) as records:
             acts = ContestAdmin(records, utc_now).action_history()
-            last = next((act for act in acts[::-1] if act.changes and not act.undone), None)
+            last_change = next((act for act in acts[::-1] if act.changes and not act.undone), None)
             context = {
                 "contest": name,
                 "records": records,
                 "status": ContestOverview(records),
-                "last": last,
+                "last": last_change,
             }
             context |= {
                 "holder": self._manager.running_command(name),
@@ -168,11 +168,11 @@ class AdminPages:
     def _csv(self, request: Request, _form: Form) -> Response:
         """GET /contests/{name}/results.csv: a row for each match."""
         with self._manager.records(request.path_params["name"]) as records:
-            names = records.team_names()
+            team_names = records.team_names()
             rows = [
                 row
                 for result in records.results_with_discarded()
-                for row in match_rows(result, names)
+                for row in match_rows(result, team_names)
             ]
         return Response(csv_text(rows), headers=_NEW, media_type="text/csv")
 
@@ -183,19 +183,21 @@ class AdminPages:
         # The file contains its own Content-Security-Policy, so no header is needed.
         return HTMLResponse(text, headers={"X-Content-Type-Options": "nosniff"})
 
-    def _ask(self, _request: Request, form: Form) -> Response:
+    def _ask(self, _request: Request, form_data: Form) -> Response:
         """GET /ask: the confirmation of an action."""
-        question, _, fields = _deed(form)
-        seal = self._sealed(form)
-        text = question.format(**fields)
-        return _html_response("ask.html", question=text, form=form, back=_back(form), seal=seal)
+        question_template, _, fields = _deed(form_data)
+        seal = self._sealed(form_data)
+        text = question_template.format(**fields)
+        return _html_response(
+            "ask.html", question=text, form=form_data, back=_back(form_data), seal=seal
+        )
 
-    def _do(self, request: Request, form: Form) -> Response:
+    def _do(self, request: Request, form_data: Form) -> Response:
         """POST /do: run a confirmed action; then show the contest's page, or sheets to print."""
-        form_fields = {name: value for name, value in form.items() if name != "seal"}
+        form_fields = {name: value for name, value in form_data.items() if name != "seal"}
         same_site = request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
         if not same_site or not hmac.compare_digest(
-            form.get("seal", ""), self._sealed(form_fields)
+            form_data.get("seal", ""), self._sealed(form_fields)
         ):
             raise ConfigError(
                 "The contest has changed since you opened this page. Reload it and try again."
@@ -209,13 +211,13 @@ class AdminPages:
             return _html_response("sheets.html", contest=contest, sheets=sheets, url=url)
         return RedirectResponse(f"/contests/{quote(contest)}", HTTPStatus.SEE_OTHER, headers=_NEW)
 
-    def _sealed(self, form: Form) -> str:
+    def _sealed(self, form_data: Form) -> str:
         """Return the signature that proves that our page offered this action in this state."""
         acts = 0
-        if contest := form.get("contest"):
+        if contest := form_data.get("contest"):
             with self._manager.records(contest) as records:
                 acts = records.admin_action_count
-        text = json.dumps([sorted(form.items()), acts])
+        text = json.dumps([sorted(form_data.items()), acts])
         return hmac.digest(self._seal, text.encode(), "sha256").hex()
 
 
@@ -235,25 +237,25 @@ def serve_admin_pages(
 async def _form(request: Request) -> Form:
     """Return the fields of a form or of a query string, without the empty ones."""
     is_sent = request.method == "POST"
-    form = await read_form(request, MAX_FORM_BYTES, 16) if is_sent else request.query_params
-    return {name: value.replace("\r\n", "\n") for name, value in form.items() if value}
+    form_data = await read_form(request, MAX_FORM_BYTES, 16) if is_sent else request.query_params
+    return {name: value.replace("\r\n", "\n") for name, value in form_data.items() if value}
 
 
-def _deed(form: Form) -> tuple[str, AdminHandler, Form]:
+def _deed(form_data: Form) -> tuple[str, AdminHandler, Form]:
     """Return the question of the requested action, its handler, and the fields that it uses."""
-    if form.get("act") not in ADMIN_ACTIONS:
+    if form_data.get("act") not in ADMIN_ACTIONS:
         raise ConfigError("This page has no such action.")
-    question, does = ADMIN_ACTIONS[form["act"]]
-    names = [name for _, name, _, _ in Formatter().parse(question) if name]
-    fields = {name: form.get(name, "").strip() for name in names}
+    question_template, does = ADMIN_ACTIONS[form_data["act"]]
+    field_names = [name for _, name, _, _ in Formatter().parse(question_template) if name]
+    fields = {name: form_data.get(name, "").strip() for name in field_names}
     for name, value in fields.items():
         if not value:
             raise ConfigError(f"The field {name} is empty. Fill it in.")
-    return question, does, fields
+    return question_template, does, fields
 
 
-def _back(form: Form) -> str:
-    contest = form.get("contest", "")
+def _back(form_data: Form) -> str:
+    contest = form_data.get("contest", "")
     return f"/contests/{quote(contest, safe='')}" if contest else "/"
 
 

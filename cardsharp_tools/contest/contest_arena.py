@@ -110,9 +110,12 @@ class TeamPlayerAccounts(Mapping[str, PlayerAccount]):
         if self._seconds() > self._until:
             self._until = self._seconds() + TEAM_CACHE_SECONDS
             with suppress(StoreError):  # a busy store is read again at the next access
-                teams, names = self._records.teams(), self._records.announced_player_names()
+                teams, announced_names = (
+                    self._records.teams(),
+                    self._records.announced_player_names(),
+                )
                 renamed_teams = [
-                    replace(team, name=names.get(team.id, team.name)) for team in teams
+                    replace(team, name=announced_names.get(team.id, team.name)) for team in teams
                 ]
                 self._players = {
                     team.id: PlayerAccount.model_validate(
@@ -152,7 +155,7 @@ class _LocalPlayers:
             if team.strategy is not None and team.id not in self.passwords:
                 self.passwords[team.id] = secrets.token_urlsafe(18)
                 self.accounts.reload()
-                order = OpponentConfig(
+                opponent_config = OpponentConfig(
                     url,
                     f"{team.id}{LOCAL_PLAYER_SUFFIX}",
                     self.passwords[team.id],
@@ -160,7 +163,7 @@ class _LocalPlayers:
                     team.name,
                     certificate,
                 )
-                play_team_matches(order, self._reporter, self._folder, self._stop_event)
+                play_team_matches(opponent_config, self._reporter, self._folder, self._stop_event)
 
     def _watch(self, start_missing: Callable[[], None]) -> None:
         while not self._stop_event.wait(TEAM_CACHE_SECONDS):
@@ -203,10 +206,10 @@ def open_arena(
         yield arena.url, client
 
 
-def _config(folder: Path, place: ListenOptions, teams: int) -> ArenaConfig:
+def _config(folder: Path, listen_options: ListenOptions, teams: int) -> ArenaConfig:
     """Return the arena configuration for a contest of `teams` teams, without its players."""
     return ArenaConfig(
-        **place.arena_config_fields,
+        **listen_options.arena_config_fields,
         data_file=folder / "arena.db",
         watchdog_grace=timedelta(seconds=1),
         quotas=CLOUD_QUOTAS,
@@ -224,35 +227,38 @@ ReportFault = Callable[[TeamId, object], None]  # reports a failure of a team's 
 
 
 def play_team_matches(
-    order: OpponentConfig, report_fault: ReportFault, folder: Path, stop_event: threading.Event
+    opponent_config: OpponentConfig,
+    report_fault: ReportFault,
+    folder: Path,
+    stop_event: threading.Event,
 ) -> None:
     """Play a team's matches until the contest is over; its code runs in a separate process."""
 
     def play() -> None:
-        is_user_code = is_user_strategy(order.strategy)
+        is_user_code = is_user_strategy(opponent_config.strategy)
         while not stop_event.is_set():
             try:
                 if not is_user_code:
-                    _play(order)
-                elif not is_missing_submission(order.strategy):
-                    _watch(order, folder, stop_event)
+                    _play(opponent_config)
+                elif not is_missing_submission(opponent_config.strategy):
+                    _watch(opponent_config, folder, stop_event)
             except CardsharpError as error:
                 # A built-in strategy fails when the arena closes, which is no failure of the team.
                 if is_user_code or not stop_event.is_set():
-                    report_fault(order.player_id, error)
+                    report_fault(opponent_config.player_id, error)
             stop_event.wait(RETRY_INTERVAL.total_seconds())
 
-    threading.Thread(target=play, name=f"team {order.user}", daemon=True).start()
+    threading.Thread(target=play, name=f"team {opponent_config.user}", daemon=True).start()
 
 
-def _play(order: OpponentConfig) -> None:
-    credentials = Credentials(order.user, order.password)
-    with ArenaClient(order.address, credentials) as client:
-        OpponentClient(client, order).play_forever()
+def _play(opponent_config: OpponentConfig) -> None:
+    credentials = Credentials(opponent_config.user, opponent_config.password)
+    with ArenaClient(opponent_config.address, credentials) as client:
+        OpponentClient(client, opponent_config).play_forever()
 
 
-def _watch(order: OpponentConfig, folder: Path, over: threading.Event) -> None:
-    with OpponentProcess(order, folder / f"{order.player_id}.log") as process:
+def _watch(opponent_config: OpponentConfig, folder: Path, over: threading.Event) -> None:
+    with OpponentProcess(opponent_config, folder / f"{opponent_config.player_id}.log") as process:
         process.wait_until_polling()
         while not over.wait(RETRY_INTERVAL.total_seconds()):
             process.check()

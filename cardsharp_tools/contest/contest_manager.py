@@ -22,7 +22,9 @@ from cardsharp_tools.contest.contest_process import HANDOVER_SECONDS, LockHolder
 
 CONSOLE_LOG = "console.log"  # output of a command that was started from the page
 COMMAND_POLL_SECONDS = 0.05  # seconds between two checks whether a command has begun or ended
-COMMAND_START_TIMEOUT_SECONDS = 120.0  # seconds within which a command must begin, or end after a kill
+COMMAND_START_TIMEOUT_SECONDS = (
+    120.0  # seconds within which a command must begin, or end after a kill
+)
 STOP_TIMEOUT_SECONDS = 10.0  # seconds after Ctrl-C until a command is killed
 
 
@@ -71,7 +73,9 @@ class ContestManager:
             with self.records(name) as records:
                 patience = records.settings.timeout + HANDOVER_SECONDS
             with suppress(ConfigError):  # a practice that hangs is stopped below
-                return self._started(name, command, options, COMMAND_START_TIMEOUT_SECONDS + patience)
+                return self._started(
+                    name, command, options, COMMAND_START_TIMEOUT_SECONDS + patience
+                )
         self.stop(name)
         return self._started(name, command, options, COMMAND_START_TIMEOUT_SECONDS)
 
@@ -82,9 +86,9 @@ class ContestManager:
         create_private_file(console)
         with console.open("ab") as output:  # a practice that hands over writes to it as well
             output.truncate(0)
-            line = ["contest", command, str(folder.absolute()), *options, *self._placed(name)]
+            arguments = ["contest", command, str(folder.absolute()), *options, *self._placed(name)]
             process = subprocess.Popen(  # noqa: S603 - our own command
-                [sys.executable, "-m", "cardsharp_tools.cli", *line],
+                [sys.executable, "-m", "cardsharp_tools.cli", *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -139,7 +143,7 @@ class ContestManager:
         )
         flags = {"--insecure": self.listen_options.insecure, "--public": self.listen_options.public}
         pace = f"{self.listen_options.min_move_interval.total_seconds()}s"
-        place = [
+        address_arguments = [
             "--host",
             self.listen_options.host,
             "--port",
@@ -147,7 +151,7 @@ class ContestManager:
             "--min-move-interval",
             pace,
         ]
-        return [*place, *tls, *(flag for flag, on in flags.items() if on)]
+        return [*address_arguments, *tls, *(flag for flag, on in flags.items() if on)]
 
 
 def _within(happened: Callable[[], bool], limit: float) -> bool:

@@ -50,7 +50,10 @@ _log = logging.getLogger(__name__)
 
 DIRECTOR, NEXT_LOCK = "director", "heir"  # lock files of the holder and of the waiting command
 HANDOVER_SECONDS = 15.0  # seconds, besides those of a turn, within which practice must hand over
-LOCK_POLL_SECONDS, REMINDER_SECONDS = 0.05, 5.0  # seconds between two tries, and between two messages
+LOCK_POLL_SECONDS, REMINDER_SECONDS = (
+    0.05,
+    5.0,
+)  # seconds between two tries, and between two messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +118,12 @@ def pause_between_steps() -> None:
 
 
 def run_steps(
-    step: Callable[[], object], is_finished: Callable[[], bool], pause: Callable[[], None]
+    run_step: Callable[[], object], is_finished: Callable[[], bool], pause: Callable[[], None]
 ) -> Iterator[None]:
     """Take steps until `is_finished`; yield after each one, then wait."""
     while True:
         try:
-            step()
+            run_step()
             is_over = is_finished()
         except ArenaError as error:
             _log.warning("A request of the contest's director failed at the arena: %s", error)
@@ -206,19 +209,23 @@ def lock_holder(folder: Path, file: str = DIRECTOR) -> LockHolder | None:
 
 def _await_end(file: IO[str], heir: Path, holder: LockHolder, patience: float, say: Notify) -> None:
     """Wait until practice releases the file, and lock it; raises as `lock_contest`."""
-    other = _read(file)
-    if other is None or (holder.command, other.command) != ("run", "practice") or not patience:
-        raise _busy(other)
+    other_holder = _read(file)
+    if (
+        other_holder is None
+        or (holder.command, other_holder.command) != ("run", "practice")
+        or not patience
+    ):
+        raise _busy(other_holder)
     with _opened(heir) as waiting:
         if not _is_taken(waiting):
             raise _busy(_read(waiting))
         _write(waiting, holder)
         began = last_reminder = time.monotonic()
-        say(f"{other}. It ends its running matches and then hands over.")
+        say(f"{other_holder}. It ends its running matches and then hands over.")
         while not _is_taken(file, tries=1):
             current_time = time.monotonic()
             if current_time - began > patience:
-                raise _busy(other, f" and has not handed over within {patience:.0f} s")
+                raise _busy(other_holder, f" and has not handed over within {patience:.0f} s")
             if current_time - last_reminder > REMINDER_SECONDS:
                 last_reminder = current_time
                 say(

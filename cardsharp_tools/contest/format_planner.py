@@ -36,26 +36,26 @@ class FormatForecast:
 
 
 def forecast_formats(
-    teams: int, seconds: float, strength_deviation: float, ratings: Sequence[Rating] = ()
+    teams: int, match_seconds: float, strength_deviation: float, ratings: Sequence[Rating] = ()
 ) -> Iterator[FormatForecast]:
     """Yield the forecast for each combination of format and match count.
 
     The strengths of the teams are drawn around their `ratings`. Without ratings they are drawn
-    with `strength_deviation`, in Elo points. `seconds` is the length of a match.
+    with `strength_deviation`, in Elo points. `match_seconds` is the length of a match.
     """
-    for name, form in PLANNED_FORMATS.items():
+    for name, contest_format in PLANNED_FORMATS.items():
         for matches in MATCH_COUNTS:
-            rules = form.series_rules(matches, 3 * matches)
+            rules = contest_format.series_rules(matches, 3 * matches)
             runs = [
-                _run(form, rules, teams, strength_deviation, ratings, seed)
+                _run(contest_format, rules, teams, strength_deviation, ratings, seed)
                 for seed in range(SIMULATION_RUNS)
             ]
-            minutes = fmean(slots for _, slots in runs) * seconds / 60
+            minutes = fmean(slots for _, slots in runs) * match_seconds / 60
             yield FormatForecast(name, matches, fmean(won for won, _ in runs), minutes)
 
 
 def _run(  # noqa: PLR0913, PLR0917 - what a contest is made of
-    form: Format,
+    contest_format: Format,
     rules: SeriesRules,
     teams: int,
     spread: float,
@@ -65,10 +65,10 @@ def _run(  # noqa: PLR0913, PLR0917 - what a contest is made of
     """Simulate a contest; return the best team's share of first place and the match slots."""
     dice = Random(seed)
     strengths = {
-        str(place): dice.gauss(rating.value, rating.margin / Z_95)
-        for place, rating in enumerate(sorted(ratings, key=lambda rating: -rating.value))
-    } or {str(place): dice.gauss(0, spread) for place in range(teams)}
-    champions, slots = simulate_contest(form, rules, strengths, dice)
+        str(team_index): dice.gauss(rating.value, rating.margin / Z_95)
+        for team_index, rating in enumerate(sorted(ratings, key=lambda rating: -rating.value))
+    } or {str(team_index): dice.gauss(0, spread) for team_index in range(teams)}
+    champions, slots = simulate_contest(contest_format, rules, strengths, dice)
     best = max(strengths, key=strengths.__getitem__)
     return (best in champions) / len(champions), slots
 
@@ -81,26 +81,28 @@ def simulate_contest(
     Returns the winners, several if first place is shared, and the number of consecutive match
     slots.
     """
-    order, slots = list(strengths), 0
+    seeding, slots = list(strengths), 0
     decided: dict[str, PairingOutcome] = {}
     while True:
         waiting = [
             pairing
-            for pairing in contest_format.pairings(order, decided)
+            for pairing in contest_format.pairings(seeding, decided)
             if pairing.key not in decided
         ]
         if not waiting:
-            return contest_format.standings(order, decided)[0], slots
+            return contest_format.standings(seeding, decided)[0], slots
         busy: set[TeamId] = set()
         longest = 0
         for pairing in waiting:
             if not busy.isdisjoint(pairing.teams):
                 continue
             busy.update(pairing.teams)
-            share = expected_score(strengths[pairing.teams[0]] - strengths[pairing.teams[1]])
+            win_probability = expected_score(
+                strengths[pairing.teams[0]] - strengths[pairing.teams[1]]
+            )
             scores: list[MatchScore] = []
             while (decision := rules.outcome(pairing, scores)) is None:
-                scores.append(MatchScore((0, 0), int(rng.random() >= share)))
+                scores.append(MatchScore((0, 0), int(rng.random() >= win_probability)))
             decided[pairing.key] = decision
             longest = max(longest, len(scores))
         slots += longest

@@ -46,7 +46,9 @@ from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 from cardsharp_tools.executors.submission import submission_strategy_name, team_submissions
 
 MATCH_LOG_FILE = "matches.db"  # the match log in the contest's folder
-MATCH_START_TIMEOUT_SECONDS = 300.0  # seconds until a process's first line; a turn has its own limit
+MATCH_START_TIMEOUT_SECONDS = (
+    300.0  # seconds until a process's first line; a turn has its own limit
+)
 STEP_INTERVAL_SECONDS = 0.5  # seconds between two steps of the director, or less if a match ends
 
 _log = logging.getLogger(__name__)
@@ -132,11 +134,17 @@ class LocalMatchHost:
         hosted = self._stored_match(match_id)[1]
         sides = range(len(hosted.teams))
         end = hosted.result or WorkerMatchResult((0.0,) * len(sides), 0)
-        seconds = ((hosted.ended_at or self._clock()) - hosted.started_at).total_seconds()
+        duration_seconds = ((hosted.ended_at or self._clock()) - hosted.started_at).total_seconds()
         late = tuple(int(end.failed_side == side) for side in sides)
         busts = (0,) * len(sides)
         facts = MatchResultFacts(
-            end.points, hosted.winner, seconds, end.turns, busts, late, began=hosted.started_at
+            end.points,
+            hosted.winner,
+            duration_seconds,
+            end.turns,
+            busts,
+            late,
+            began=hosted.started_at,
         )
         return FullMatchReport(hosted.teams, facts, hosted.ended_at, hosted.ended_at is not None)
 
@@ -157,9 +165,9 @@ class LocalMatchHost:
     def end_match(self, match: str, winner: TeamId | None, _comment: str) -> None:
         """End a match by decision."""
         document, hosted = self._stored_match(match)
-        side = None if winner is None else hosted.teams.index(winner)
+        winner_side = None if winner is None else hosted.teams.index(winner)
         nothing = WorkerMatchResult((0.0,) * len(hosted.teams), 0)
-        finished = replace(hosted, ended_at=self._clock(), result=nothing, winner=side)
+        finished = replace(hosted, ended_at=self._clock(), result=nothing, winner=winner_side)
         self._write(match, finished, document.version)
 
     def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
@@ -205,10 +213,10 @@ class LocalMatchHost:
         turn: int | None = None
         try:
             for line in () if self._over.is_set() else self._lines(child):
-                message, _, number = line.partition(" ")
+                message, _, turn_text = line.partition(" ")
                 if message != TURN_MESSAGE:
                     return END.validate_json(line)
-                turn = int(number)
+                turn = int(turn_text)
             # A team's code that ends the process or hangs stops the match for all sides. The last
             # turn message names the side that had to decide, and that side loses.
             fault = "its code ended the process that played the match, or took too long"
@@ -224,20 +232,20 @@ class LocalMatchHost:
 
     def _lines(self, child: ChildProcess) -> Iterator[str]:
         """Yield the lines that a process prints, until it ends or is silent for too long."""
-        lines: queue.Queue[str | None] = queue.Queue()
+        line_queue: queue.Queue[str | None] = queue.Queue()
         if not child.wait_until_ready():
             return
 
         def read() -> None:
             with suppress(ValueError, OSError):  # the pipe is closed
                 for line in require_pipe(child.process.stdout):
-                    lines.put(line.strip())
-            lines.put(None)
+                    line_queue.put(line.strip())
+            line_queue.put(None)
 
         threading.Thread(target=read, daemon=True).start()
         limit = MATCH_START_TIMEOUT_SECONDS
         with suppress(queue.Empty):
-            while (line := lines.get(timeout=limit)) is not None and not self._over.is_set():
+            while (line := line_queue.get(timeout=limit)) is not None and not self._over.is_set():
                 yield line
                 limit = (
                     self._settings.timeout
@@ -304,6 +312,6 @@ def _with_empty(
 
 
 def _tabled(match: str, hosted: LocalMatchRecord) -> MatchSummary:
-    last = (hosted.ended_at or hosted.started_at).isoformat()
+    last_timestamp = (hosted.ended_at or hosted.started_at).isoformat()
     score = None if hosted.result is None else MatchScore(hosted.result.points, hosted.winner)
-    return MatchSummary(match, hosted.teams, hosted.tags, last, score)
+    return MatchSummary(match, hosted.teams, hosted.tags, last_timestamp, score)

@@ -80,14 +80,17 @@ def game_for_sides(game_name: str, sides: int) -> AnySimulation:
     return simulation
 
 
-def forfeit_result(task: MatchTask, side: int, failure: str, turns: int = 0) -> WorkerMatchResult:
+def forfeit_result(
+    task: MatchTask, failed_side: int, failure: str, turns: int = 0
+) -> WorkerMatchResult:
     """Return the result of a match that a side lost by its failure; the others share the points."""
     min_return, max_return = game_for_sides(task.game, len(task.names)).returns_range
     other_count = len(task.names) - 1
     points = tuple(
-        min_return if at == side else max_return / other_count for at in range(len(task.names))
+        min_return if at == failed_side else max_return / other_count
+        for at in range(len(task.names))
     )
-    return WorkerMatchResult(points, turns, side, failure)
+    return WorkerMatchResult(points, turns, failed_side, failure)
 
 
 class _Announced(StrategyPlayer):
@@ -120,7 +123,7 @@ def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> 
     )
     more = (Random(f"{task.seed}/{n}") for n in range(2, len(task.names)))
     rngs = [dice.first, dice.second, *more]
-    notes: list[PlayedAction] = []
+    played_actions: list[PlayedAction] = []
     seated: dict[int, LabPlayer] = {}
     try:
         for side, seats in enumerate(simulation.sides):
@@ -128,13 +131,13 @@ def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> 
             seated |= dict.fromkeys(seats, player)
         opening = simulation.initial_state(dice.deal)
         players = [seated[seat] for seat in sorted(seated)]
-        end = play_match(simulation, opening, players, dice.chance, notes)
+        end = play_match(simulation, opening, players, dice.chance, played_actions)
     except _Failed as failed:
-        return forfeit_result(task, failed.side, str(failed), len(notes))
+        return forfeit_result(task, failed.side, str(failed), len(played_actions))
     seat_returns = simulation.returns(end)
-    _keep(task, simulation.sides, notes, end)
+    _keep(task, simulation.sides, played_actions, end)
     points = tuple(sum(seat_returns[seat] for seat in side) for side in simulation.sides)
-    return WorkerMatchResult(points, len(notes))
+    return WorkerMatchResult(points, len(played_actions))
 
 
 def _player(task: MatchTask, side: int, dice: Random, say: Callable[[str], None]) -> LabPlayer:
@@ -150,18 +153,20 @@ def _player(task: MatchTask, side: int, dice: Random, say: Callable[[str], None]
     return StrategyPlayer(plan.simulation, strategy)
 
 
-def _keep(task: MatchTask, sides: Any, notes: list[PlayedAction], end: object) -> None:  # noqa: ANN401
+def _keep(task: MatchTask, sides: Any, played_actions: list[PlayedAction], end: object) -> None:  # noqa: ANN401
     """Store the match in the contest's log, where `watch`, `show` and `analyse` read it."""
     extras = lab_adapter(task.game)
     if not extras.can_store_matches:
         return
-    names = {seat: name for name, side in zip(task.names, sides, strict=True) for seat in side}
+    names_by_seat = {
+        seat: name for name, side in zip(task.names, sides, strict=True) for seat in side
+    }
     lab_match = LabMatch(
         match_id=task.match,
         started_at=task.started_at,
         seats=sides[0],
-        names=tuple(names[seat] for seat in sorted(names)),
-        actions=tuple(notes),
+        names=tuple(names_by_seat[seat] for seat in sorted(names_by_seat)),
+        actions=tuple(played_actions),
         final_state=end,
         tag=task.tag,
     )

@@ -19,38 +19,38 @@ Row = dict[str, object]  # values by column; lists are joined unless the row is 
 RESULT_COLUMNS, PRACTICE_COLUMNS = 8, 7  # number of first columns that fit on a terminal
 
 
-def pairing_line(result: PairingResult, names: TeamNames, contest_format: Format) -> str:
+def pairing_line(result: PairingResult, team_names: TeamNames, contest_format: Format) -> str:
     """Return a line with the current state of a pairing."""
-    pair = " - ".join(names[team] for team in result.teams)
+    pair = " - ".join(team_names[team] for team in result.teams)
     start = f"pairing {result.pairing}, {result.part}: {pair}"
     if not result.decided:
         return f"{start}, {len(result.match_points)} played"
-    won = "level" if result.winner is None else f"winner {names[result.winner]}"
+    won = "level" if result.winner is None else f"winner {team_names[result.winner]}"
     ruled = f", decided by the organiser: {result.ruled}" if result.ruled else ""
     return f"{start} {_ratio(result.deciding_totals(contest_format))}, {won}{ruled}"
 
 
-def practice_match_line(match: PracticeMatch, names: TeamNames) -> str:
+def practice_match_line(match: PracticeMatch, team_names: TeamNames) -> str:
     """Return a line with the result of a practice match."""
-    row = practice_match_row(match, names)
+    row = practice_match_row(match, team_names)
     pair, departed = (
-        " - ".join(_display_names(match.teams, names)),
-        _display_names(match.gone, names),
+        " - ".join(_display_names(match.teams, team_names)),
+        _display_names(match.gone, team_names),
     )
     won = f"winner {row['winner']}" if row["winner"] else "drawn"
-    outcome = f"left by {' and '.join(departed)}" if departed else won
-    return f"practice {match.number}: {pair} {row['points']}, {outcome}"
+    outcome_text = f"left by {' and '.join(departed)}" if departed else won
+    return f"practice {match.number}: {pair} {row['points']}, {outcome_text}"
 
 
-def pairing_row(result: PairingResult, names: TeamNames) -> Row:
+def pairing_row(result: PairingResult, team_names: TeamNames) -> Row:
     """Return the row of a pairing."""
     return {
         "pairing": result.pairing,
         "round": result.round,
         "part": result.part,
-        "teams": _display_names(result.teams, names),
+        "teams": _display_names(result.teams, team_names),
         "wins": _ratio(result.current_outcome.wins),
-        "winner": None if result.winner is None else names[result.winner],
+        "winner": None if result.winner is None else team_names[result.winner],
         "points": [_ratio(points) for points in result.match_points],
         "ruled": _ruled(result),
         "decided": result.decided,
@@ -104,30 +104,30 @@ def _rest(every: list[str], side: int) -> str:
     return ", ".join(every[:side] + every[side + 1 :])
 
 
-def _ratio(numbers: Sequence[float]) -> str:
-    return ":".join(map(format_points, numbers))
+def _ratio(points: Sequence[float]) -> str:
+    return ":".join(map(format_points, points))
 
 
-def practice_match_row(match: PracticeMatch, names: TeamNames) -> Row:
+def practice_match_row(match: PracticeMatch, team_names: TeamNames) -> Row:
     """Return the row of a practice match."""
     return {
         "number": match.number,
-        "teams": _display_names(match.teams, names),
+        "teams": _display_names(match.teams, team_names),
         "points": _ratio(match.facts.points),
-        "winner": None if match.winner is None else names.get(match.winner, match.winner),
-        "left by": _display_names(match.gone, names),
+        "winner": None if match.winner is None else team_names.get(match.winner, match.winner),
+        "left by": _display_names(match.gone, team_names),
         "seconds": round(match.facts.seconds, 1),
         "ended": match.at.isoformat(timespec="seconds"),
         "match": match.match,
     }
 
 
-def practice_ladder_rows(records: ContestRecords, names: TeamNames) -> list[Row]:
+def practice_ladder_rows(records: ContestRecords, team_names: TeamNames) -> list[Row]:
     """Return the rows of the practice ladder; `margin` is half of a rating's 95 % interval."""
     return [
         {
             "place": place,
-            "team": names[row.team],
+            "team": team_names[row.team],
             "rating": None if row.rating is None else int(row.rating.rounded.value),
             "margin": None if row.rating is None else int(row.rating.rounded.margin),
             "matches": row.match_count,
@@ -140,12 +140,12 @@ def practice_ladder_rows(records: ContestRecords, names: TeamNames) -> list[Row]
     ]
 
 
-def standing_row(standing: StandingsRow, names: TeamNames) -> Row:
+def standing_row(standing: StandingsRow, team_names: TeamNames) -> Row:
     """Return a team's row of the standings: its possible places, and its pairings so far."""
     win_count, loss_count = standing.pairings
     row = {
         "place": standing.place_range,
-        "team": names[standing.team],
+        "team": team_names[standing.team],
         "won": win_count,
         "lost": loss_count,
     }
@@ -155,40 +155,40 @@ def standing_row(standing: StandingsRow, names: TeamNames) -> Row:
 
 def failure_row(name: str, failed: TeamFaults) -> Row:
     """Return a row with a local team's number of failures and the last of them."""
-    last = failed.last[0]
-    at = f"{last.at:%H:%M:%S}"
-    return {"team": name, "faults": failed.count, "at (UTC)": at, "last": last.what}
+    last_fault = failed.last[0]
+    at = f"{last_fault.at:%H:%M:%S}"
+    return {"team": name, "faults": failed.count, "at (UTC)": at, "last": last_fault.what}
 
 
-def join_team_names(ids: Sequence[str], names: TeamNames) -> str:
+def join_team_names(ids: Sequence[str], team_names: TeamNames) -> str:
     """Return the names of teams, separated by commas."""
-    return ", ".join(_display_names(ids, names))
+    return ", ".join(_display_names(ids, team_names))
 
 
 def csv_text(rows: Sequence[Row]) -> str:
     """Return rows as CSV with a line of column titles."""
-    text = io.StringIO()
+    buffer = io.StringIO()
     if rows:
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows({title: _cell(value) for title, value in row.items()} for row in rows)
-    return text.getvalue()
+    return buffer.getvalue()
 
 
 def print_table(rows: Sequence[Row], columns: int | None = None) -> None:
     """Print rows as a table, with the first `columns` columns or all of them."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     for title in list(rows[0] if rows else ())[:columns]:
-        numbers = all(isinstance(row[title], int | None) for row in rows)
-        table.add_column(title, justify="right" if numbers else "left", overflow="fold")
+        is_numeric = all(isinstance(row[title], int | None) for row in rows)
+        table.add_column(title, justify="right" if is_numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(value) for value in list(row.values())[:columns]))
     result_console().print(table)
 
 
-def _display_names(teams: Sequence[str], names: TeamNames) -> list[str]:
+def _display_names(teams: Sequence[str], team_names: TeamNames) -> list[str]:
     """Return the teams' names, or the id of a removed team."""
-    return [names.get(team, team) for team in teams]
+    return [team_names.get(team, team) for team in teams]
 
 
 def _cell(value: object) -> str:

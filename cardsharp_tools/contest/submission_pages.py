@@ -169,29 +169,31 @@ def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes
     """Return the name and contents of the file in a form; raise `HttpError` if it is not ours."""
     kind = request.headers.get("content-type", "").encode("latin-1", "replace")
     try:
-        form = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
+        message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
     except (ValueError, LookupError, RecursionError):
         raise HttpError(400, "The form cannot be read.") from None
-    parts = {
+    parts_by_name = {
         str(part.get_param("name", "", "content-disposition")): part
-        for part in (form.iter_parts() if form.is_multipart() else ())
+        for part in (message.iter_parts() if message.is_multipart() else ())
     }
-    token = parts["token"].get_payload(decode=True) if "token" in parts else b""
+    token = parts_by_name["token"].get_payload(decode=True) if "token" in parts_by_name else b""
     # A browser sends an Origin header, and its form must then come from our page. curl sends none
     # and cannot be tricked into a request by another page, so it needs no token.
     if "origin" in request.headers and token != _token(team).encode():
         raise HttpError(403, "The form was not sent from this page. Open the page and try again.")
-    if "file" not in parts:
+    if "file" not in parts_by_name:
         raise HttpError(
             400, "The form has no field `file`. `curl -F file=@bot.py` sends a valid one."
         )
-    content = parts["file"].get_payload(decode=True)
-    return parts["file"].get_filename() or "", content if isinstance(content, bytes) else b""
+    content = parts_by_name["file"].get_payload(decode=True)
+    return parts_by_name["file"].get_filename() or "", content if isinstance(
+        content, bytes
+    ) else b""
 
 
 def _matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]:
     """Yield a team's finished matches, the last first: id, part, opponents, points, result."""
-    names = records.team_names()
+    team_names = records.team_names()
     played = [
         (match, f"pairing {result.pairing}", result.teams, facts)
         for result in reversed(records.results())
@@ -202,13 +204,15 @@ def _matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]
         (practice_match.match, "practice", practice_match.teams, practice_match.facts)
         for practice_match in met
     ]
-    for match, part, teams, facts in played:
+    for match, contest_part, teams, facts in played:
         if team in teams:
             team_index = teams.index(team)
             end = (
                 "drawn" if facts.winner is None else "won" if facts.winner == team_index else "lost"
             )
-            opponents = ", ".join(names.get(other, other) for other in teams if other != team)
+            opponents = ", ".join(
+                team_names.get(opponent, opponent) for opponent in teams if opponent != team
+            )
             opponent_points = (*facts.points[:team_index], *facts.points[team_index + 1 :])
             points = ":".join(map(format_points, (facts.points[team_index], *opponent_points)))
-            yield match, part, opponents, points, end
+            yield match, contest_part, opponents, points, end

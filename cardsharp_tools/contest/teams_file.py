@@ -45,7 +45,7 @@ def read_teams(file: Path) -> TeamsFile:
     """
     decoded = read_text(file, guess=True)
     lines = decoded.lines
-    skipped = next((number for number, line in enumerate(lines) if line.strip()), None)
+    skipped = next((line_index for line_index, line in enumerate(lines) if line.strip()), None)
     if skipped is None:
         raise ConfigError(
             f"{file} is empty. Write {EXAMPLE} into its first line, and then a line for each team."
@@ -83,35 +83,37 @@ def _parsed(file: Path, lines: list[str], skipped: int, separator: str) -> list[
         skipinitialspace=True,
         strict=True,
     )
-    parsed, number = list[_Line](), skipped + 1
+    parsed, line_number = list[_Line](), skipped + 1
     try:
         for cells in reader:
-            parsed.append(_Line(number, [cell.strip() for cell in cells]))
-            number = skipped + reader.line_num + 1
+            parsed.append(_Line(line_number, [cell.strip() for cell in cells]))
+            line_number = skipped + reader.line_num + 1
     except csv.Error:
         raise ConfigError(
-            f"{file}, line {number}, has a quotation mark without a second one. Write a name that "
+            f"{file}, line {line_number}, has a quotation mark without a second one. "
+            "Write a name that "
             'contains quotation marks as "Ann ""Ace"" Lee", or remove the marks.'
         ) from None
     return [line for line in parsed if any(line.cells)] or [_Line(skipped + 1, [])]
 
 
 def _rows(file: Path, header: _Line, lines: list[_Line], separator: str) -> Iterator[TeamRow]:
-    titles, place = _titles(header.cells), f"{file}, line {header.number},"
+    titles, location = _titles(header.cells), f"{file}, line {header.number},"
     if titles.count(NAME) != 1 or titles.count(STRATEGY) > 1:
         twice = next((title for title in (NAME, STRATEGY) if titles.count(title) > 1), None)
         if twice is not None:
-            raise ConfigError(f"{place} has the column `{twice}` twice. Remove one of them.")
+            raise ConfigError(f"{location} has the column `{twice}` twice. Remove one of them.")
         columns = ", ".join(f"`{cell}`" for cell in header.cells if cell) or "nothing"
         raise ConfigError(
-            f"{place} needs a column `{NAME}` but has {columns}. Write {EXAMPLE} there."
+            f"{location} needs a column `{NAME}` but has {columns}. Write {EXAMPLE} there."
         )
-    column, numbers = titles.index(NAME), dict[str, int]()
+    column, line_numbers = titles.index(NAME), dict[str, int]()
     for line in lines:
-        place = f"{file}, line {line.number},"
+        location = f"{file}, line {line.number},"
         if len(line.cells) > len(titles) and any(line.cells[len(titles) :]):
             raise ConfigError(
-                f"{place} has {len(line.cells)} cells, but line {header.number} has {len(titles)} "
+                f"{location} has {len(line.cells)} cells, but line {header.number} has "
+                f"{len(titles)} "
                 f"titles. Put a name that contains a {_SEPARATORS[separator]} in quotation marks: "
                 f'"Lee{separator} Ann".'
             )
@@ -119,12 +121,13 @@ def _rows(file: Path, header: _Line, lines: list[_Line], separator: str) -> Iter
         name = cells.get(NAME, "")
         if not name:
             raise ConfigError(
-                f"{place} has no name in column {column + 1}. Write one, or remove the line."
+                f"{location} has no name in column {column + 1}. Write one, or remove the line."
             )
-        if name in numbers:
+        if name in line_numbers:
             raise ConfigError(
-                f"{place} has the same name as line {numbers[name]}: {name}. Give each team a name "
+                f"{location} has the same name as line {line_numbers[name]}: {name}. Give "
+                "each team a name "
                 "of its own."
             )
-        numbers[name] = line.number
+        line_numbers[name] = line.number
         yield TeamRow(name, cells.get(STRATEGY) or None, line.number)

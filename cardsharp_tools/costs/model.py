@@ -177,10 +177,10 @@ def _api_units(use: CloudUsage, times: float, megabytes: int) -> dict[str, float
     requests = times * use.requests
     # A function with less memory has only a part of a processor.
     cpu_seconds = use.cpu_seconds * max(1, FULL_CPU_MEGABYTES / megabytes)
-    seconds = times * (cpu_seconds + use.table_requests * TABLE_SECONDS)
+    duration_seconds = times * (cpu_seconds + use.table_requests * TABLE_SECONDS)
     log_bytes = times * use.log_bytes + requests * (INVOCATION_LOG_BYTES + ACCESS_LOG_BYTES)
     return {
-        "Lambda GB-seconds arm64": seconds * megabytes / MEGABYTES_PER_GB,
+        "Lambda GB-seconds arm64": duration_seconds * megabytes / MEGABYTES_PER_GB,
         "Lambda requests": requests,
         "HTTP API requests": requests,
         "DynamoDB write units": times * use.write_units,
@@ -277,9 +277,9 @@ def make_bill(units: Mapping[str, float], region: str) -> list[BillItem]:
             f"{', '.join(sorted(price_list.regions))}, or add the prices to {PRICE_LIST}."
         )
     bill = []
-    for item, number in units.items():
+    for item, quantity in units.items():
         price = price_list.regions[region][item]
-        free_units = min(number, price_list.free.get(item, 0))
-        due = (number - free_units) * price
-        bill.append(BillItem(item, number, number * price, free_units, due))
-    return sorted(bill, key=lambda line: (-line.full_price, line.item))
+        free_units = min(quantity, price_list.free.get(item, 0))
+        due = (quantity - free_units) * price
+        bill.append(BillItem(item, quantity, quantity * price, free_units, due))
+    return sorted(bill, key=lambda bill_item: (-bill_item.full_price, bill_item.item))

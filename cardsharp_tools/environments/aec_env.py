@@ -62,11 +62,11 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.possible_agents = [f"player_{seat}" for seat in range(self.simulation.seats)]
         self.agents: list[str] = []
         self.render_mode = "ansi"
-        size, actions = 1 + self.encoding.size, self.encoding.actions
+        observation_size, actions = 1 + self.encoding.size, self.encoding.actions
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
-                    "observation": spaces.Box(0.0, 1.0, (size,), np.float32),
+                    "observation": spaces.Box(0.0, 1.0, (observation_size,), np.float32),
                     "action_mask": spaces.Box(0, 1, (actions,), np.int8),
                 }
             )
@@ -115,13 +115,15 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        number = None if action is None else as_integer(action, "An action")
-        if number not in self.choices:
+        action_index = None if action is None else as_integer(action, "An action")
+        if action_index not in self.choices:
             raise ValueError(f"{agent} may not take action {action}; see its action_mask.")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self._last_observations[agent][0] = 1.0
-        self._look(self.simulation.apply_action(self._state, self.choices[number], self._dice))
+        self._look(
+            self.simulation.apply_action(self._state, self.choices[action_index], self._dice)
+        )
         self._accumulate_rewards()
 
     def observe(self, agent: str) -> Observation:

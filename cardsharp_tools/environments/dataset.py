@@ -66,10 +66,10 @@ class DatasetBuilder:
         every = [(n, side) for n in range(plan.pairs) for side in range(plan.matches_per_pair)]
         for match in replay_matches(plan, every, f"seed-{plan.seed}", datetime.now(UTC)):
             rewards = final_rewards(simulation, match.final_state)
-            for number, step in enumerate(match.actions):
+            for decision_index, step in enumerate(match.actions):
                 seat = simulation.current_seat(step.state) or 0
                 position = simulation.current_position(step.state)
-                row = self._row(match.match_id, number, seat, position, step.action)
+                row = self._row(match.match_id, decision_index, seat, position, step.action)
                 yield {**row, "seed": plan.seed, "result": rewards[seat]}
 
     def rows_of_match(
@@ -79,16 +79,16 @@ class DatasetBuilder:
         if self._game.list_decisions is None:
             raise ConfigError(f"{self._game.title} does not support decisions on stored positions.")
         decision_points: list[DecisionPoint] = list(self._game.list_decisions.load()(record, moves))
-        for number, point in enumerate(decision_points):
+        for decision_index, point in enumerate(decision_points):
             done, seat = point.step.decision, point.step.seat or 0
             actions_by_name = {name: action for action, name in point.option_names.items()}
             if done is not None and done.action in actions_by_name:
                 action = actions_by_name[done.action]
-                row = self._row(record.match_id, number, seat, point.position, action)
+                row = self._row(record.match_id, decision_index, seat, point.position, action)
                 yield {**row, "result": _result(record, seat)}
 
     def _row(
-        self, match: str, number: int, seat: int, position: object, action: object
+        self, match: str, decision_index: int, seat: int, position: object, action: object
     ) -> DecisionRow:
         choices = self._encoding.choices(position)
         weighed = None if self._judge is None else self._judge.evaluate(position, (action,))
@@ -96,7 +96,7 @@ class DatasetBuilder:
         return DecisionRow(
             game=self._game.name,
             match=match,
-            number=number,
+            number=decision_index,
             seat=seat,
             seed=None,
             observation=[0.0, *self._encoding.observed(position).tolist()],
@@ -140,17 +140,17 @@ class CompactRow(TypedDict):
 
 def compact_row(row: DecisionRow) -> CompactRow:
     """Return a row without its zeros, which are nine tenths of it."""
-    nonzero_values = [(place, number) for place, number in enumerate(row["observation"]) if number]
+    nonzero_values = [(index, value) for index, value in enumerate(row["observation"]) if value]
     return CompactRow(
         game=row["game"],
         match=row["match"],
         number=row["number"],
         seat=row["seat"],
         seed=row["seed"],
-        ones=[place for place, number in nonzero_values if number == 1],
+        ones=[index for index, value in nonzero_values if value == 1],
         # The shortest text of a 32-bit float: 0.35, not 0.3499999940395355.
-        fractions=[(place, float(str(np.float32(n)))) for place, n in nonzero_values if n != 1],
-        legal=[number for number, is_legal in enumerate(row["mask"]) if is_legal],
+        fractions=[(index, float(str(np.float32(n)))) for index, n in nonzero_values if n != 1],
+        legal=[action_index for action_index, is_legal in enumerate(row["mask"]) if is_legal],
         action=row["action"],
         value=row["value"],
         result=row["result"],
@@ -160,13 +160,13 @@ def compact_row(row: DecisionRow) -> CompactRow:
 def read_rows(file: Path) -> Iterator[DecisionRow]:
     """Yield the complete rows of a JSON Lines file; raise `ConfigError` for an invalid line."""
     with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
+        for line_number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
                 yield row if "observation" in row else _expanded(row)
             except (ValueError, LookupError, TypeError):
                 raise ConfigError(
-                    f"{file}, line {number} is not a row that `cardsharp export` writes."
+                    f"{file}, line {line_number} is not a row that `cardsharp export` writes."
                 ) from None
 
 
@@ -174,13 +174,13 @@ def _expanded(row: CompactRow) -> DecisionRow:
     encoding = game_named(row["game"]).rl_encoding
     if encoding is None:
         raise ValueError
-    numbers: Encoding[Any, Any] = encoding.load()
-    observation, mask = np.zeros(1 + numbers.size, np.float32), [0] * numbers.actions
+    game_encoding: Encoding[Any, Any] = encoding.load()
+    observation, mask = np.zeros(1 + game_encoding.size, np.float32), [0] * game_encoding.actions
     observation[row["ones"]] = 1
-    for place, part in row["fractions"]:
-        observation[place] = part
-    for number in row["legal"]:
-        mask[number] = 1
+    for index, value in row["fractions"]:
+        observation[index] = value
+    for action_index in row["legal"]:
+        mask[action_index] = 1
     return DecisionRow(
         game=row["game"],
         match=row["match"],
@@ -206,12 +206,12 @@ def write_rows(rows: Iterable[DecisionRow], file: Path, *, dense: bool = False) 
     write_file(file, "", "x")
     if file.suffix == PARQUET:
         return _write_parquet(iter(rows), file)
-    number = 0
+    row_count = 0
     with file.open("w", encoding="utf-8") as target:
-        for number, row in enumerate(rows, 1):  # noqa: B007 - the last number is the result
+        for row_count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the result
             output_row = row if dense else compact_row(row)
             target.write(json.dumps(output_row, separators=(",", ":")) + "\n")
-    return number
+    return row_count
 
 
 def _write_parquet(rows: Iterator[DecisionRow], file: Path) -> int:
@@ -221,13 +221,13 @@ def _write_parquet(rows: Iterator[DecisionRow], file: Path) -> int:
     except ImportError:
         file.unlink()
         raise missing_extra_error(PARQUET, "pyarrow", "env,parquet") from None
-    numbers = {"number": pa.int32(), "seat": pa.int8(), "seed": pa.int64()}
+    integer_columns = {"number": pa.int32(), "seat": pa.int8(), "seed": pa.int64()}
     lists = {"observation": pa.list_(pa.float32()), "mask": pa.list_(pa.int8())}
     ends = {"action": pa.int32(), "value": pa.float64(), "result": pa.float64()}
     texts = {"game": pa.string(), "match": pa.string()}
-    schema, number = pa.schema({**texts, **numbers, **lists, **ends}), 0
+    schema, row_count = pa.schema({**texts, **integer_columns, **lists, **ends}), 0
     with parquet.ParquetWriter(file, schema) as target:
         while batch := list(islice(rows, _BATCH)):
             target.write_table(pa.Table.from_pylist(batch, schema))
-            number += len(batch)
-    return number
+            row_count += len(batch)
+    return row_count

@@ -24,12 +24,12 @@ def final_rewards(simulation: Simulation[Any, Any, Any], final_state: object) ->
     points, fair = simulation.scores(final_state), 1 / len(simulation.sides)
     rewards = [0.0] * simulation.seats
     for side in simulation.sides:
-        share = sum(points[seat] for seat in side)
+        side_score = sum(points[seat] for seat in side)
         for seat in side:
-            rewards[seat] = (share - fair) / (1 - fair)
+            rewards[seat] = (side_score - fair) / (1 - fair)
     return rewards
 
 
 def action_number(choices: Mapping[int, Any], action: object) -> int:
     """Return the number of a legal action."""
-    return next(number for number, choice in choices.items() if choice == action)
+    return next(index for index, choice in choices.items() if choice == action)

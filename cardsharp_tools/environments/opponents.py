@@ -50,11 +50,11 @@ class Opponents:
     `ConfigError` if a seat or a strategy does not exist, or if no seat is left.
     """
 
-    def __init__(self, plan: DuelPlan, names: Mapping[int, str], *, plain: bool) -> None:
+    def __init__(self, plan: DuelPlan, names_by_seat: Mapping[int, str], *, plain: bool) -> None:
         seats = plan.simulation.seats
         self.names = {
             as_integer(seat, "An opponent's seat"): with_absolute_paths(name)
-            for seat, name in names.items()
+            for seat, name in names_by_seat.items()
         }
         if wrong := [seat for seat in self.names if seat >= seats]:
             raise ConfigError(
@@ -79,15 +79,17 @@ class Opponents:
             if is_user_strategy(name) and not is_weights_file(name)
         }
 
-    def players_for_match(self, seed: int, number: int) -> dict[int, LabPlayer]:
+    def players_for_match(self, seed: int, match_number: int) -> dict[int, LabPlayer]:
         """Return the opponents of the match of that number, by seat."""
         return {
-            seat: self._shared[seat] if seat in self._shared else self._player(seat, seed, number)
+            seat: self._shared[seat]
+            if seat in self._shared
+            else self._player(seat, seed, match_number)
             for seat in self.names
         }
 
-    def _player(self, seat: int, seed: int, number: int) -> LabPlayer:
-        name, rolled = self.names[seat], pair_rng(seed, number, RngStream.FIRST + seat)
+    def _player(self, seat: int, seed: int, match_number: int) -> LabPlayer:
+        name, rolled = self.names[seat], pair_rng(seed, match_number, RngStream.FIRST + seat)
         return StrategyPlayer(
             self._plan.simulation, build_player(self._plan_of(name), name, rolled)
         )

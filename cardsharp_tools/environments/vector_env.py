@@ -67,14 +67,14 @@ class PythonStepper:
 
         Returns None, or the first lane whose action is illegal; then nothing has changed.
         """
-        numbers = actions.tolist()
+        action_indices = actions.tolist()
         # All actions are checked before any is taken. Otherwise an illegal action in a late lane
         # would leave the earlier lanes one step ahead, and the caller could not repeat the step.
-        for lane, number in enumerate(numbers):
-            if number not in self._choices[lane]:
+        for lane, action_index in enumerate(action_indices):
+            if action_index not in self._choices[lane]:
                 return lane
-        for lane, number in enumerate(numbers):
-            self._act(lane, self._choices[lane][number])
+        for lane, action_index in enumerate(action_indices):
+            self._act(lane, self._choices[lane][action_index])
             self._go_on(lane)
             if self._is_over(lane):
                 self._close(lane, rows)
@@ -84,13 +84,13 @@ class PythonStepper:
     def _begin(self, lane: int) -> None:
         """Deal the lane's next match in which the learner is to act at least once."""
         while True:
-            number = self._numbers[lane]
-            self._chances[lane] = pair_rng(self._seed, number, RngStream.CHANCE)
+            match_number = self._numbers[lane]
+            self._chances[lane] = pair_rng(self._seed, match_number, RngStream.CHANCE)
             self._states[lane] = self._simulation.initial_state(
-                pair_rng(self._seed, number, RngStream.DECK)
+                pair_rng(self._seed, match_number, RngStream.DECK)
             )
             if self._opponents is not None:
-                self._players[lane] = self._opponents.players_for_match(self._seed, number)
+                self._players[lane] = self._opponents.players_for_match(self._seed, match_number)
             self._go_on(lane)
             if not self._is_over(lane):
                 return
@@ -99,8 +99,8 @@ class PythonStepper:
             self._numbers[lane] += len(self._numbers)
 
     def _act(self, lane: int, action: object) -> None:
-        chance = self._chances[lane]
-        self._states[lane] = self._simulation.apply_action(self._states[lane], action, chance)
+        chance_rng = self._chances[lane]
+        self._states[lane] = self._simulation.apply_action(self._states[lane], action, chance_rng)
 
     def _go_on(self, lane: int) -> None:
         """Let opponents act until the learner is to act or the match has ended."""
@@ -206,18 +206,18 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """
         if not self._is_ready:
             raise ResetNeeded("Call reset before step.")
-        numbers = np.asarray(actions)
-        if numbers.shape != (self.num_envs,) or numbers.dtype.kind not in "iu":
+        action_indices = np.asarray(actions)
+        if action_indices.shape != (self.num_envs,) or action_indices.dtype.kind not in "iu":
             raise ValueError(f"Actions must be {self.num_envs} whole numbers, one for each lane.")
         # New arrays for each step: the caller may keep the old ones as training data. The
         # environment counts as not ready until the step is complete, because an opponent may fail
         # in the middle.
         rows, self._is_ready = self._rows(), False
-        lane = self._stepper.step(np.ascontiguousarray(numbers, np.int64), rows)
+        lane = self._stepper.step(np.ascontiguousarray(action_indices, np.int64), rows)
         self._is_ready = True
         if lane is not None:
             raise ValueError(
-                f"Lane {lane} may not take action {numbers[lane]}; see its action_mask."
+                f"Lane {lane} may not take action {action_indices[lane]}; see its action_mask."
             )
         observations, infos = _observations_and_infos(rows)
         rewards = rows.rewards
@@ -227,13 +227,15 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
 
     def _rows(self) -> BatchArrays:
         lanes = self.num_envs
-        observations, last = (
+        observations, final_observations = (
             np.empty((lanes, 1 + self._encoding.size), np.float32) for _ in range(2)
         )
         masks = np.empty((lanes, self._encoding.actions), np.int8)
         rewards, terminated = np.zeros((lanes, self.seats)), np.zeros(lanes, np.bool_)
-        seats, last_seats = np.empty(lanes, np.int64), np.zeros(lanes, np.int64)
-        return BatchArrays(observations, masks, seats, rewards, terminated, last, last_seats)
+        seats, final_seats = np.empty(lanes, np.int64), np.zeros(lanes, np.int64)
+        return BatchArrays(
+            observations, masks, seats, rewards, terminated, final_observations, final_seats
+        )
 
 
 def _stepper_of(
@@ -241,8 +243,10 @@ def _stepper_of(
 ) -> PythonStepper | Any:  # noqa: ANN401 - the compiled class, which is optional
     """Return a stepper of `lanes` matches; raise `ConfigError` if an opponent cannot play."""
     twin = None if plain else find_native_function("native_stepper")
-    names = {} if opponents is None else opponents.names
-    compiled = None if twin is None else twin(env.game_name, lanes, env.simulation.seats, names)
+    opponent_names = {} if opponents is None else opponents.names
+    compiled = (
+        None if twin is None else twin(env.game_name, lanes, env.simulation.seats, opponent_names)
+    )
     if compiled is not None:
         return compiled
     if opponents is not None:
@@ -258,14 +262,14 @@ def _observations_and_infos(rows: BatchArrays) -> tuple[Observation, dict[str, A
 
 def _final(rows: BatchArrays) -> dict[str, Any]:
     """Return the fields for ended matches in the form of `gymnasium.vector.SyncVectorEnv`."""
-    last = np.full(len(rows.terminated), None, object)
+    final_observations = np.full(len(rows.terminated), None, object)
     for lane in np.flatnonzero(rows.terminated):
-        last[lane] = {
+        final_observations[lane] = {
             "observation": rows.final_observations[lane].copy(),
             "action_mask": np.zeros_like(rows.masks[lane]),
         }
     return {
-        "final_obs": last,
+        "final_obs": final_observations,
         "_final_obs": rows.terminated.copy(),
         "final_info": {"to_act": rows.final_seats, "_to_act": rows.terminated.copy()},
         "_final_info": rows.terminated.copy(),

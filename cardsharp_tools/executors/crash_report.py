@@ -65,10 +65,10 @@ def exit_if_forked(process: int) -> None:
 def limit_memory() -> None:
     """Limit the memory, so that a strategy gets a MemoryError before the machine runs out."""
     everything = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    share = max(MIN_MEMORY_BYTES, everything // 2 // (os.cpu_count() or 1))
+    memory_limit = max(MIN_MEMORY_BYTES, everything // 2 // (os.cpu_count() or 1))
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if hard == resource.RLIM_INFINITY or hard > share:
-        resource.setrlimit(resource.RLIMIT_DATA, (share, hard))
+    if hard == resource.RLIM_INFINITY or hard > memory_limit:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory_limit, hard))
 
 
 @cache
@@ -110,10 +110,12 @@ def _beat(pipe: IO[bytes]) -> None:
 
 def _exit(status: int) -> NoReturn:
     """End the process; if a strategy calls this, report it and exit as failed for any `status`."""
-    place = _place(inspect.currentframe())
-    if place is None:
+    location = _place(inspect.currentframe())
+    if location is None:
         _end(status)
-    hang_monitor.write_unbuffered(f"{place}: the strategy ended the process (os._exit({status})).")
+    hang_monitor.write_unbuffered(
+        f"{location}: the strategy ended the process (os._exit({status}))."
+    )
     _end(EXIT_FAILED)
 
 

@@ -35,10 +35,10 @@ def check_decide(strategy: object, name: str) -> None:
         ) from None
 
 
-def _place(code: object) -> str:
+def _place(source_object: object) -> str:
     """Return the source location of a class or function in brackets, or "" if it is unknown."""
     try:
-        file, (_, line) = inspect.getfile(code), inspect.getsourcelines(code)  # type: ignore[arg-type]
+        file, (_, line) = inspect.getfile(source_object), inspect.getsourcelines(source_object)  # type: ignore[arg-type]
     except (OSError, TypeError):
         return ""
-    return "" if code is None else f" ({Path(file).name}, line {line})"
+    return "" if source_object is None else f" ({Path(file).name}, line {line})"

@@ -32,8 +32,8 @@ def _tables() -> tuple[Mapping[str, str], Names, Names]:
     return tables["modules"], tables["names"], tables["attributes"]
 
 
-def _warn(old: str, new: str) -> None:
-    message = f"{old} is called {new} since 0.3.0; the old name goes in {REMOVED_IN}"
+def _warn(old_name: str, new_name: str) -> None:
+    message = f"{old_name} is called {new_name} since 0.3.0; the old name goes in {REMOVED_IN}"
     warnings.warn(message, DeprecationWarning, stacklevel=3)
 
 
@@ -44,9 +44,9 @@ class _OldModule(ModuleType):
         """Return the thing that the old name meant."""
         if name.startswith("__"):
             raise AttributeError(name)
-        modules, names, _ = _tables()
-        new = names.get(self.__name__, {}).get(name, name)
-        return getattr(import_module(modules[self.__name__]), new)
+        modules, names_by_module, _ = _tables()
+        new_name = names_by_module.get(self.__name__, {}).get(name, name)
+        return getattr(import_module(modules[self.__name__]), new_name)
 
 
 class _OldModuleLoader(Loader):
@@ -63,8 +63,8 @@ class _OldModuleLoader(Loader):
         module.__path__ = []
         modules, _, attributes = _tables()
         game = ".".join(modules[module.__name__].split(".")[:3])
-        for place, renamed in attributes.items():
-            owner, _, name = place.partition(":")
+        for class_path, renamed in attributes.items():
+            owner, _, name = class_path.partition(":")
             if owner.startswith(f"{game}."):
                 _add_old_attributes(getattr(import_module(owner), name), renamed)
 
@@ -85,15 +85,15 @@ class _OldModuleFinder(MetaPathFinder):
 
 def _add_old_attributes(owner: type[Any], renamed: Mapping[str, str]) -> None:
     """Let instances of a class answer to their attributes' old names, too."""
-    for old, new in renamed.items():
-        if not hasattr(owner, old):
-            setattr(owner, old, property(_forward(f"{owner.__name__}.{old}", new)))
+    for old_name, new_name in renamed.items():
+        if not hasattr(owner, old_name):
+            setattr(owner, old_name, property(_forward(f"{owner.__name__}.{old_name}", new_name)))
 
 
-def _forward(old: str, new: str) -> Any:  # noqa: ANN401 - a getter of any class's attribute
+def _forward(old_name: str, new_name: str) -> Any:  # noqa: ANN401 - a getter of any class's attribute
     def get(instance: object) -> Any:  # noqa: ANN401 - the attribute's own type
-        _warn(old, new)
-        return getattr(instance, new)
+        _warn(old_name, new_name)
+        return getattr(instance, new_name)
 
     return get
 

@@ -112,9 +112,9 @@ def load_program(command: str, game: Game, name: str = "") -> str:
 
 
 @contextmanager
-def message_if_slow(message: str, seconds: float = SLOW_START_SECONDS) -> Iterator[None]:
-    """Print the message if the block takes longer than `seconds`."""
-    alarm = Timer(seconds, hang_monitor.write_unbuffered, (message,))
+def message_if_slow(message: str, delay_seconds: float = SLOW_START_SECONDS) -> Iterator[None]:
+    """Print the message if the block takes longer than `delay_seconds`."""
+    alarm = Timer(delay_seconds, hang_monitor.write_unbuffered, (message,))
     alarm.start()
     try:
         yield
@@ -168,9 +168,9 @@ class ExternalProgram:
         After an `InvalidDecision` a new process is used.
         """
         with self.restart_on_failure():
-            line = self.process.request(message)
+            response_line = self.process.request(message)
             print(self.process.read_stderr(), end="")  # noqa: T201 - kept, as from a strategy in Python
-            return parse(line)
+            return parse(response_line)
 
     @contextmanager
     def restart_on_failure(self) -> Iterator[None]:
@@ -226,31 +226,33 @@ class ProgramStrategy(ExternalProgram):
         """
         codec = self._translation
         allowed = [(codec.action(action), action) for action in codec.actions(position)]
-        actions = {_written(body): action for body, action in allowed}
+        actions = {_written(encoded_action): action for encoded_action, action in allowed}
         encoded_position = codec.position(position)
-        chance = (
+        random_seed = (
             self._rng_or_stopwatch.getrandbits(32)
             if isinstance(self._rng_or_stopwatch, Random)
             else None
         )
-        question = {
+        request = {
             "game": self._game,
             "position": encoded_position,
-            "actions": [body for body, _ in allowed],
-            "seed": crc32(_written(encoded_position).encode()) if chance is None else chance,
+            "actions": [encoded_action for encoded_action, _ in allowed],
+            "seed": crc32(_written(encoded_position).encode())
+            if random_seed is None
+            else random_seed,
         }
 
         def read(line: bytes) -> Decision[Any]:
-            answer = _read(line)
+            response = _read(line)
             options = tuple(
                 codec.option(_action_from_answer(option.action, actions), option.value, option.note)
-                for option in answer.options
+                for option in response.options
             )
             return codec.decision(
-                _action_from_answer(answer.action, actions), answer.reason, options
+                _action_from_answer(response.action, actions), response.reason, options
             )
 
-        return self.request(json.dumps(question).encode() + b"\n", read)
+        return self.request(json.dumps(request).encode() + b"\n", read)
 
 
 _idle_processes: defaultdict[tuple[int, str], list[LineProcess]] = defaultdict(list)
@@ -270,11 +272,12 @@ def _read(line: bytes) -> _ProgramAnswer:
     try:
         return _ProgramAnswer.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = "".join(f"{part}: " for part in first["loc"])
+        first_error = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        location = "".join(f"{key}: " for key in first_error["loc"])
         text = line.decode(errors="replace").strip()
         raise InvalidDecision(
-            f"the program wrote {text!r:.100}, which is not a valid answer: {place}{first['msg']}"
+            f"the program wrote {text!r:.100}, which is not a valid answer: "
+            f"{location}{first_error['msg']}"
         ) from None
 
 

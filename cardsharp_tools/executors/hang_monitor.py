@@ -105,16 +105,20 @@ class UsageMeter:
         With `is_waiting_for_caller`, waiting does not count, because the processes waited for the
         caller.
         """
-        current_time, current, last = monotonic(), sample_usage(self._processes()), self._last
+        current_time, current, last_sample = (
+            monotonic(),
+            sample_usage(self._processes()),
+            self._last,
+        )
         passed, self.looked = min(current_time - self.looked, longest), current_time
         self._first, self._last = self._first or current, current
         if current is not None and current.stopped and self._spares_stopped:
             return
         self.elapsed += passed
-        if current is None or self._first is None or last is None:
+        if current is None or self._first is None or last_sample is None:
             return
         self.used = max(self.used, current.used - self._first.used)
-        active = current.used - last.used + current.queued - last.queued
+        active = current.used - last_sample.used + current.queued - last_sample.queued
         if current.resting and active < passed / 2 and not is_waiting_for_caller:
             self.rested += passed
 

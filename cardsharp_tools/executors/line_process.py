@@ -31,7 +31,9 @@ from cardsharp_tools.executors.sandbox_supervisor import process_tree
 # (`hang_monitor.Usage`), so a busy machine makes no program late. A late program is killed and
 # started again.
 ANSWER_TIMEOUT = timedelta(seconds=2)  # for an answer
-PROGRAM_START_TIMEOUT = timedelta(seconds=20)  # for the first answer; a match does not wait for so long
+PROGRAM_START_TIMEOUT = timedelta(
+    seconds=20
+)  # for the first answer; a match does not wait for so long
 MAX_LINE_BYTES = 1_000_000  # bytes of an answer
 PAUSE = 0.1  # seconds from one check of a program's usage to the next
 _HEARD = 8 * MAX_STDOUT_CHARS  # bytes of stderr that are read: the stored part and a last stack
@@ -80,14 +82,14 @@ class LineProcess:
         """True while the process runs and can answer."""
         return self.process.poll() is None
 
-    def request(self, question: bytes) -> bytes:
+    def request(self, request: bytes) -> bytes:
         """Send a question and return the answer.
 
         Raises `InvalidDecision` if the process ends, or if it is late; it is then killed.
         """
         self._is_busy = True
         try:
-            line = self._line(question)
+            line = self._line(request)
         finally:  # also where this thread is told to end
             self._is_busy = False
         if not line.endswith(b"\n") or self.exceeded_timeout is not None:
@@ -95,7 +97,7 @@ class LineProcess:
         self._limit = ANSWER_TIMEOUT
         return line
 
-    def _line(self, question: bytes) -> bytes:
+    def _line(self, request: bytes) -> bytes:
         """Send the question and return the answer up to the end of its line, or of the process.
 
         A process that is late is killed. It may read the question late or never, so both pipes
@@ -103,13 +105,13 @@ class LineProcess:
         """
         pipes, usage = select.poll(), self._usage()
         pipes.register(self._stdout, select.POLLIN)
-        if question:
+        if request:
             pipes.register(self._stdin, select.POLLOUT)
-        while len(self._unread) < MAX_LINE_BYTES and (question or b"\n" not in self._unread):
+        while len(self._unread) < MAX_LINE_BYTES and (request or b"\n" not in self._unread):
             ready = dict(pipes.poll(PAUSE * 1000))
             if self._stdin in ready:
-                question = self._write(question)
-                if not question:
+                request = self._write(request)
+                if not request:
                     pipes.unregister(self._stdin)
             if not self._read(is_ready=self._stdout in ready):
                 break
@@ -124,9 +126,9 @@ class LineProcess:
         started and left behind may hold the output open for ever.
         """
         if is_ready:
-            text = os.read(self._stdout, 1 << 16)
-            self._unread += text
-            return bool(text)
+            chunk = os.read(self._stdout, 1 << 16)
+            self._unread += chunk
+            return bool(chunk)
         had_exited, self._has_exited = self._has_exited, not self.is_alive
         return not had_exited
 
@@ -138,13 +140,13 @@ class LineProcess:
         if usage.exceeds(self._limit.total_seconds()):
             self._ring(self._limit)
 
-    def _write(self, question: bytes) -> bytes:
+    def _write(self, request: bytes) -> bytes:
         """Write as much of the question as the process accepts, and return the rest.
 
         The rest is empty if the process reads no more.
         """
         try:
-            return question[os.write(self._stdin, question) :]
+            return request[os.write(self._stdin, request) :]
         except BrokenPipeError:
             return b""
 
@@ -194,9 +196,9 @@ class LineProcess:
         elif partial_answer:
             reason = "the program wrote a line without a line break"
         else:
-            code = self.wait_for_exit(_GRACE)
-            exit_text = f"the program ended with exit code {code}"
-            reason = "the program closed its output" if code is None else exit_text
+            exit_code = self.wait_for_exit(_GRACE)
+            exit_text = f"the program ended with exit code {exit_code}"
+            reason = "the program closed its output" if exit_code is None else exit_text
         stderr = self.read_stderr()
         crash = hang_monitor.CRASH_PATTERN.search(stderr)
         lines = first_and_last_lines(stderr.strip().splitlines())

@@ -85,8 +85,8 @@ def _watch(child: int, parent: int, last_words: bytes = b"") -> None:
     exit_statuses: dict[int, int] = {}
     heard, write = os.pipe()
     os.set_blocking(write, False)
-    for number in (*HEARD, *DEAF):
-        signal.signal(number, lambda *_: None)
+    for signal_number in (*HEARD, *DEAF):
+        signal.signal(signal_number, lambda *_: None)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
     above = _open(parent)
     while above is not None:
@@ -95,10 +95,10 @@ def _watch(child: int, parent: int, last_words: bytes = b"") -> None:
             _end_all(exit_statuses, _with(last_words))
             break
         ready = select.select([heard, above], [], [])[0]
-        numbers = os.read(heard, 1 << 10) if heard in ready else b""
-        if above in ready or signal.SIGTERM in numbers:
+        received_signals = os.read(heard, 1 << 10) if heard in ready else b""
+        if above in ready or signal.SIGTERM in received_signals:
             break
-        if SHOW in numbers:
+        if SHOW in received_signals:
             os.kill(child, SHOW)
     _end_all(exit_statuses)
     _leave(exit_statuses[child])
@@ -166,13 +166,13 @@ def _read(path: str) -> bytes:
 
 def _leave(status: int) -> None:
     """End this process with the same exit code or signal as that status."""
-    code = os.waitstatus_to_exitcode(status)
-    if code < 0:
+    exit_code = os.waitstatus_to_exitcode(status)
+    if exit_code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with suppress(OSError):
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    os._exit(code)
+            signal.signal(-exit_code, signal.SIG_DFL)
+        os.kill(os.getpid(), -exit_code)
+    os._exit(exit_code)
 
 
 if __name__ == "__main__":

@@ -72,8 +72,11 @@ def sandbox_command(
             f"The program {command[0]!r} is not installed here. Install it and try again."
         )
     program, visible_paths = Path(executable), [*_SYSTEM, *PYTHON_PATHS]
-    real, places = program.resolve(), [*visible_paths, str(folder)]
-    if not all(any(path.is_relative_to(place) for place in places) for path in (program, real)):
+    real, mounted_paths = program.resolve(), [*visible_paths, str(folder)]
+    if not all(
+        any(path.is_relative_to(mounted_path) for mounted_path in mounted_paths)
+        for path in (program, real)
+    ):
         program = real
         visible_paths.append(str(real))
     mounts = [*_mounts(*visible_paths), *_mounts(str(folder))]
@@ -106,25 +109,26 @@ def check_sandbox() -> None:
     command = sandbox_command(Path(__file__).parent, ["true"])
     result = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - ours
     if result.returncode != 0:
-        last = (
+        last_line = (
             result.stderr.decode(errors="replace").strip().splitlines()
             or ["it ended without a message"]
         )[-1]
         raise ConfigError(
-            f"No sandbox can be started here ({last}). It needs bubblewrap, libseccomp2 and user "
+            f"No sandbox can be started here ({last_line}). It needs bubblewrap, "
+            "libseccomp2 and user "
             "namespaces; on Ubuntu type: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
             ". Or give --no-sandbox to run the submitted code without a sandbox: it can then do "
             "everything that your user can do."
         )
 
 
-def _mounts(*places: str) -> Iterator[str]:
+def _mounts(*paths: str) -> Iterator[str]:
     """Yield the arguments of bubblewrap that make places readable."""
-    for place in places:
+    for path in paths:
         # Bubblewrap makes a missing parent folder for its owner alone. The program may run as
         # another user, so the parent is made explicitly, which lets everybody pass.
-        yield from ("--dir", str(Path(place).parent))
-        yield from ("--ro-bind-try", place, place)
+        yield from ("--dir", str(Path(path).parent))
+        yield from ("--ro-bind-try", path, path)
 
 
 def _bwrap(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
@@ -139,8 +143,8 @@ def _bwrap(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
     as_root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     yield from as_root if is_root else ("--unshare-user",)
     yield from ("--hostname", "sandbox", "--proc", "/proc", "--dev", "/dev")
-    for size, place in ((SCRATCH_BYTES, "/tmp"), (SHARED_MEMORY_BYTES, "/dev/shm")):  # noqa: S108 - in the sandbox
-        yield from ("--perms", "1777", "--size", str(size), "--tmpfs", place)
+    for byte_count, mount_point in ((SCRATCH_BYTES, "/tmp"), (SHARED_MEMORY_BYTES, "/dev/shm")):  # noqa: S108 - in the sandbox
+        yield from ("--perms", "1777", "--size", str(byte_count), "--tmpfs", mount_point)
     yield from mounts
     yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(folder))
     environment = {"PATH": _PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108

@@ -90,10 +90,10 @@ def open_seccomp_filter() -> int:
     lib.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(lib.seccomp_init(_ALLOW))
     for action, name, *compares in _rules():
-        number = lib.seccomp_syscall_resolve_name(name.encode())
+        syscall_number = lib.seccomp_syscall_resolve_name(name.encode())
         array = (_Compare * len(compares))(*compares)
-        if number >= 0:  # this machine has it
-            lib.seccomp_rule_add_array(context, action, number, len(compares), array)
+        if syscall_number >= 0:  # this machine has it
+            lib.seccomp_rule_add_array(context, action, syscall_number, len(compares), array)
     file = os.memfd_create("filter")
     if lib.seccomp_export_bpf(context, file) != 0:
         raise OSError("libseccomp made no filter")
@@ -113,8 +113,8 @@ def _rules() -> Iterator[Rule]:
             yield _KILL, "clone", _Compare(0, _MASKED_EQUAL, 1 << bit, 1 << bit)
     yield _EPERM, "socket", _Compare(0, _GREATER_OR_EQUAL, 17, 0)  # such as vsock, to the host
     yield _EPERM, "mmap", _Compare(3, _MASKED_EQUAL, 0x21, 0x21)  # shared memory of no file
-    for code in (0x5412, 0x541C):  # TIOCSTI and TIOCLINUX write what a user would have typed
-        yield _KILL, "ioctl", _Compare(1, _MASKED_EQUAL, 0xFFFFFFFF, code)
+    for ioctl_code in (0x5412, 0x541C):  # TIOCSTI and TIOCLINUX write what a user would have typed
+        yield _KILL, "ioctl", _Compare(1, _MASKED_EQUAL, 0xFFFFFFFF, ioctl_code)
 
 
 # --- what runs in the sandbox --------------------------------------------------------------------
@@ -155,8 +155,10 @@ def packets_sent(processes: list[int]) -> int:
     for pid in processes:
         try:
             if Path(f"/proc/{pid}/ns/net").stat().st_ino != host_namespace:
-                names, counts = Path(f"/proc/{pid}/net/snmp").read_text("latin-1").split("\n")[:2]
-                counters = dict(zip(names.split(), counts.split(), strict=True))
+                counter_names, counts = (
+                    Path(f"/proc/{pid}/net/snmp").read_text("latin-1").split("\n")[:2]
+                )
+                counters = dict(zip(counter_names.split(), counts.split(), strict=True))
                 six = Path(f"/proc/{pid}/net/snmp6")
                 counters |= (
                     dict(map(str.split, six.read_text("latin-1").splitlines()))
@@ -228,22 +230,22 @@ class SandboxSupervisor:
 
     def _ask(self) -> bool:
         """Pass on a question; return False if there will be no more questions."""
-        question, pipe = os.read(0, 1 << 20), self.process.stdin
+        request, pipe = os.read(0, 1 << 20), self.process.stdin
         if pipe is None:
             return False
         try:
-            pipe.write(question)
+            pipe.write(request)
             pipe.flush()
-            if not question:
+            if not request:
                 pipe.close()
         except BrokenPipeError:
             return False
         self._request_time, self._heard = (
-            monotonic() - (0 if question else MAX_IDLE_SECONDS - EXIT_GRACE_SECONDS),
+            monotonic() - (0 if request else MAX_IDLE_SECONDS - EXIT_GRACE_SECONDS),
             0,
         )
         self._busy_at_request, self._is_noted = self._busy, False
-        return bool(question)
+        return bool(request)
 
     def _hear(self) -> bool:
         """Pass on what the sandbox has written to stderr; return False at its end."""
@@ -283,12 +285,12 @@ def main() -> int:
     supervisor = SandboxSupervisor(sys.argv[1], sys.argv[2:])
     signal.signal(signal.SIGUSR2, supervisor.dump_stacks)
     reason = supervisor.wait_for_end()
-    code = supervisor.process.wait()
-    if code == _SYSTEM_CALL and not reason:
+    exit_code = supervisor.process.wait()
+    if exit_code == _SYSTEM_CALL and not reason:
         reason = "it made a system call that the sandbox forbids"
     if reason:
         os.write(2, f"\n{FATAL_ERROR_PREFIX}{reason}\n".encode())
-    return code if code >= 0 else 128 - code
+    return exit_code if exit_code >= 0 else 128 - exit_code
 
 
 if __name__ == "__main__":

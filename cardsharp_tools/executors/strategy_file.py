@@ -112,13 +112,14 @@ def load_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
     except ConfigError as error:
         raise unknown_strategy_error(error, name, strategies.names()) from None
     except (Exception, SystemExit) as error:
-        place = _place(error, Path(name_or_file).absolute())
+        location = _place(error, Path(name_or_file).absolute())
         remedy = _remedy(error, Path(name_or_file)) or (
             ". Its __init__ must take exactly one argument besides self: a Random, or in Euchre a "
             "stopwatch."
         )
         raise ConfigError(
-            f"The strategy '{name}' cannot be created: {place} fails: {_error_text(error)}{remedy}"
+            f"The strategy '{name}' cannot be created: {location} fails: "
+            f"{_error_text(error)}{remedy}"
         ) from error
     check_decide(strategy, name)
     return name
@@ -238,8 +239,11 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     # The folders of this file come before those of other strategy files, so that it finds its own
     # modules. All of them come after Python's own, so that no `random.py` hides the standard one.
     import_folders = (str(path.parent), str(path.parent / PACKAGES_DIR))
-    sys.path[:] = [place for place in sys.path if place not in _folders]
-    _folders[:] = [*import_folders, *(place for place in _folders if place not in import_folders)]
+    sys.path[:] = [folder for folder in sys.path if folder not in _folders]
+    _folders[:] = [
+        *import_folders,
+        *(folder for folder in _folders if folder not in import_folders),
+    ]
     sys.path += _folders
     for listener in _listeners:
         listener(path)
@@ -268,13 +272,13 @@ starts find its objects by the name of their module.
 """
 
 
-def _modules_in(names: set[str], folder: Path) -> Iterator[tuple[str, Path]]:
+def _modules_in(module_names: set[str], folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the modules whose files are in the folder, with these files.
 
     The folder `packages` is left out, because packages with compiled code can be imported only
     once.
     """
-    for name in sorted(names):
+    for name in sorted(module_names):
         file = getattr(sys.modules[name], "__file__", None)
         if file is None or Path(file).is_relative_to(folder / PACKAGES_DIR):
             continue
@@ -316,11 +320,13 @@ def _remedy(error: BaseException, path: Path) -> str:
     if package == cardsharp_tools.__name__:
         around = strategy_modules.__name__.split(".")[-2]
         return f": {strategy_modules.RELATIVE.format(inner.removeprefix(f'{around}.'))}"
-    place = shlex.quote(str(path.parent / PACKAGES_DIR))
+    packages_folder = shlex.quote(str(path.parent / PACKAGES_DIR))
     pip = f"{sys.executable} -m pip install"
     if importlib.util.find_spec("pip") is None:  # as where uv has installed us
         pip = f"uv pip install --python {sys.executable}"
-    return f". Is it a package? Install it beside the file: {pip} --target {place} {package}"
+    return (
+        f". Is it a package? Install it beside the file: {pip} --target {packages_folder} {package}"
+    )
 
 
 def _error_text(error: BaseException) -> str:

@@ -73,14 +73,14 @@ class GlobalStateMonitor:
 
     def record_changes(self) -> None:
         """Compare the state after a decision with that before it."""
-        chance, numpy_chance, globals_ = self._previous_state
-        new_chance, new_numpy_chance, new_globals = self._look()
-        if new_chance != chance:
+        random_state, numpy_state, globals_ = self._previous_state
+        new_random_state, new_numpy_state, new_globals = self._look()
+        if new_random_state != random_state:
             self._draws = "random"
-        elif new_numpy_chance != numpy_chance:
+        elif new_numpy_state != numpy_state:
             self._draws = "numpy.random"
-        names = (name for name, value in new_globals.items() if globals_.get(name) != value)
-        self._changes.update(names)
+        changed_names = (name for name, value in new_globals.items() if globals_.get(name) != value)
+        self._changes.update(changed_names)
 
     def hints(self) -> list[str]:
         """Return the hints about the file, each in one to three sentences."""
@@ -88,12 +88,15 @@ class GlobalStateMonitor:
         tree = _tree(file)
         name = "The strategy" if file is None else Path(file).name
         hints = [self._chance_hint(name, tree)] if self._draws else []
-        changed = [variable for variable, number in self._changes.items() if number >= OFTEN]
+        changed = [
+            variable for variable, change_count in self._changes.items() if change_count >= OFTEN
+        ]
         if changed:
             line = next(_lines_of(tree, changed[0]), 0)
-            place = f"{name}, line {line}" if line else name
+            location = f"{name}, line {line}" if line else name
             hints.append(
-                f"{place}: the global {' and '.join(changed)} changes with the decisions. Another "
+                f"{location}: the global {' and '.join(changed)} changes with the "
+                "decisions. Another "
                 "match or process starts without these changes, so decide from the position alone. "
                 "A global cache is fine if the position alone determines its values."
             )
@@ -101,10 +104,11 @@ class GlobalStateMonitor:
 
     def _chance_hint(self, name: str, tree: ast.Module) -> str:
         call, function, line = next(_calls(tree, self._draws), (self._draws, "", 0))
-        place = f"{name}, line {line}" if line else name
+        location = f"{name}, line {line}" if line else name
         replacement = f"self.rng.{function}" if function in dir(random.Random) else "self.rng"
         return (
-            f"{place}: {call} draws from global random numbers, which a match's seed does not set. "
+            f"{location}: {call} draws from global random numbers, which a match's seed "
+            "does not set. "
             f"Write {replacement}, the Random that __init__ gets: then the same seed plays the "
             "same match."
         )
@@ -168,10 +172,10 @@ class StrategyFileHabits:
 _habits: defaultdict[str, StrategyFileHabits] = defaultdict(StrategyFileHabits)
 
 
-def record_decision(name: str, seconds: float, hints: Iterable[str]) -> None:
+def record_decision(name: str, duration_seconds: float, hints: Iterable[str]) -> None:
     """Record the seconds and hints of one decision of a file of that name."""
     habits = _habits[name]
-    habits.seconds.append(seconds)
+    habits.seconds.append(duration_seconds)
     habits.hints.update(dict.fromkeys(hints))
 
 

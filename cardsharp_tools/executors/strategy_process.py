@@ -104,12 +104,12 @@ class _StrategyFileProcess(LineProcess):
 
     def _exit_reason(self, stderr: str) -> str:
         """Return what ended the process, in a phrase."""
-        crash, code = hang_monitor.CRASH_PATTERN.search(stderr), self.process.returncode
+        crash, exit_code = hang_monitor.CRASH_PATTERN.search(stderr), self.process.returncode
         if crash:
             return crash[1]
-        if code is not None and code < 0:
-            return signal.strsignal(-code) or f"signal {-code}"
-        return f"exit code {code}"
+        if exit_code is not None and exit_code < 0:
+            return signal.strsignal(-exit_code) or f"signal {-exit_code}"
+        return f"exit code {exit_code}"
 
 
 _numbers = count(1)
@@ -136,23 +136,24 @@ class StrategyProcess(ExternalProgram):
         """
         self.wait_until_imported()
         try:
-            answer = self.request(
+            response = self.request(
                 pickle.dumps((self._number, self._rng_or_stopwatch, position)), self._read
             )
         except InvalidDecision as unfit:
             print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
             raise InvalidDecision(str(unfit)) from None
         if self._file:
-            record_decision(self._file, answer.seconds, answer.hints)
-        if answer.fault is not None:
-            raise InvalidDecision(answer.fault, answer.trace)
+            record_decision(self._file, response.seconds, response.hints)
+        if response.fault is not None:
+            raise InvalidDecision(response.fault, response.trace)
         codec, allowed = self._translation, self._translation.actions(position)
         kinds = (codec.option, *codec.option.__subclasses__())
         option = next(
-            (option_type for option_type in kinds if option_type.unit == answer.unit), codec.option
+            (option_type for option_type in kinds if option_type.unit == response.unit),
+            codec.option,
         )
-        options = tuple(option(allowed[at], value, note) for at, value, note in answer.options)
-        decision: Decision[Any] = codec.decision(allowed[answer.action], answer.reason, options)
+        options = tuple(option(allowed[at], value, note) for at, value, note in response.options)
+        decision: Decision[Any] = codec.decision(allowed[response.action], response.reason, options)
         return decision
 
     def _read(self, line: bytes) -> _WorkerAnswer:
@@ -210,12 +211,16 @@ def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> Str
         with message_if_slow(f"{path.name}: still being imported ..."):
             hello = process.greet()
     except InvalidDecision as unfit:
-        place, reason = process.place or path.name, str(unfit).partition(f" ({process.place}:")[0]
+        location, reason = (
+            process.place or path.name,
+            str(unfit).partition(f" ({process.place}:")[0],
+        )
         if process.exceeded_timeout is None:
-            raise StrategyError(f"{place}: {reason}.") from None
-        seconds = f"{process.exceeded_timeout.total_seconds():g}"
+            raise StrategyError(f"{location}: {reason}.") from None
+        timeout_text = f"{process.exceeded_timeout.total_seconds():g}"
         raise ConfigError(
-            f"{place}: the import did not end within {seconds} s. Move slow work from module level "
+            f"{location}: the import did not end within {timeout_text} s. Move slow work "
+            "from module level "
             "into decide()."
         ) from None
     if hello.rejection:

@@ -65,14 +65,14 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
     while True:
         faulthandler.cancel_dump_traceback_later()
         try:
-            number, rng_or_stopwatch, position = pickle.load(requests)  # noqa: S301 - from our parent
+            player_number, rng_or_stopwatch, position = pickle.load(requests)  # noqa: S301 - from our parent
         except EOFError:
             return
         faulthandler.dump_traceback_later(MAX_WORK_SECONDS, exit=True)
-        if number != player or strategy is None:
+        if player_number != player or strategy is None:
             rng_or_stopwatch = SystemRandom() if rng_or_stopwatch is None else rng_or_stopwatch
             player, strategy = (
-                number,
+                player_number,
                 registry_for(of.strategy_package).build(name, rng_or_stopwatch),
             )
         current_strategy: Any = strategy
@@ -93,9 +93,9 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
         began = clock_without_cpu_wait()
         result = call_guarded(work, current_strategy, locates=True)
         crash_report.exit_if_forked(this)
-        seconds = clock_without_cpu_wait() - began
+        duration_seconds = clock_without_cpu_wait() - began
         state.record_changes()
-        usage = {"hints": state.hints(), "seconds": seconds}
+        usage = {"hints": state.hints(), "seconds": duration_seconds}
         _tell(
             responses,
             {"fault": result.error, "trace": result.traceback, **usage, **(result.result or {})},
@@ -118,12 +118,12 @@ def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
         if option.action in allowed
     ]
     unit = next((option.unit for option in decision.options), "")
-    place = allowed.index(decision.action)
-    return {"action": place, "reason": decision.reason, "options": options, "unit": unit}
+    action_index = allowed.index(decision.action)
+    return {"action": action_index, "reason": decision.reason, "options": options, "unit": unit}
 
 
-def _tell(responses: IO[str], answer: dict[str, object]) -> None:
-    responses.write(json.dumps(answer) + "\n")
+def _tell(responses: IO[str], response: dict[str, object]) -> None:
+    responses.write(json.dumps(response) + "\n")
     responses.flush()
 
 

@@ -76,44 +76,50 @@ def unpack_upload(name: str, raw: bytes) -> Contents:
         return {name: raw}
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            infos = {_inside(info): info for info in archive.infolist() if not info.is_dir()}
-            infos = {name: info for name, info in infos.items() if not _is_hidden(Path(name))}
-            _check_size(sum(info.file_size for info in infos.values()), len(infos))
-            return {name: _read(archive, info) for name, info in infos.items()}
+            infos = {
+                _inside(zip_info): zip_info
+                for zip_info in archive.infolist()
+                if not zip_info.is_dir()
+            }
+            infos = {
+                name: zip_info for name, zip_info in infos.items() if not _is_hidden(Path(name))
+            }
+            _check_size(sum(zip_info.file_size for zip_info in infos.values()), len(infos))
+            return {name: _read(archive, zip_info) for name, zip_info in infos.items()}
     except _UNREADABLE as error:
         raise ConfigError(f"The zip archive {name!r} cannot be unpacked: {error}.") from None
 
 
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+def _read(archive: zipfile.ZipFile, zip_info: zipfile.ZipInfo) -> bytes:
     """Return the contents of a file; raise `ConfigError` if it is longer than the archive says.
 
     A hostile archive states a small size and unpacks to gigabytes, so the stated size is not
     trusted: reading stops one byte after it.
     """
-    with archive.open(info) as file:
-        raw = file.read(info.file_size + 1)
-    _check_size(len(raw) if len(raw) <= info.file_size else LARGEST + 1, 1)
+    with archive.open(zip_info) as file:
+        raw = file.read(zip_info.file_size + 1)
+    _check_size(len(raw) if len(raw) <= zip_info.file_size else LARGEST + 1, 1)
     return raw
 
 
-def _inside(info: zipfile.ZipInfo) -> str:
+def _inside(zip_info: zipfile.ZipInfo) -> str:
     """Return the name of an entry; raise `ConfigError` unless it is a regular file inside."""
-    kind, name = stat.S_IFMT(info.external_attr >> 16), PurePosixPath(info.filename)
-    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+    kind, name = stat.S_IFMT(zip_info.external_attr >> 16), PurePosixPath(zip_info.filename)
+    if zip_info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise ConfigError(
-            f"{info.filename!r} is compressed by an unsupported method. Pack it with `zip`."
+            f"{zip_info.filename!r} is compressed by an unsupported method. Pack it with `zip`."
         )
     if kind not in {0, stat.S_IFREG}:
         raise ConfigError(
-            f"{info.filename!r} is not a regular file. Remove it; links are not allowed."
+            f"{zip_info.filename!r} is not a regular file. Remove it; links are not allowed."
         )
-    if name.is_absolute() or ".." in name.parts or set(info.filename) & {"\\", ":", "\0"}:
-        raise ConfigError(f"{info.filename!r} points outside the archive. Remove it.")
+    if name.is_absolute() or ".." in name.parts or set(zip_info.filename) & {"\\", ":", "\0"}:
+        raise ConfigError(f"{zip_info.filename!r} points outside the archive. Remove it.")
     return str(name)
 
 
-def _check_size(size: int, files: int) -> None:
-    if size > LARGEST or files > MAX_FILES:
+def _check_size(byte_count: int, files: int) -> None:
+    if byte_count > LARGEST or files > MAX_FILES:
         raise ConfigError(
             f"A submission may have at most {LARGEST // 10**6} MB after unpacking and {MAX_FILES} "
             "files. Remove what the bot does not need."
@@ -195,8 +201,8 @@ class TeamSubmissions(NamedTuple):
 
         Raises `ConfigError` if it cannot play or there are too many versions.
         """
-        number = int(self.latest_folder.name) + 1 if self.version_folders else 1
-        if number > MAX_VERSIONS:
+        version_number = int(self.latest_folder.name) + 1 if self.version_folders else 1
+        if version_number > MAX_VERSIONS:
             raise ConfigError(
                 f"Your team has already submitted {MAX_VERSIONS} versions, which is the limit."
             )
@@ -207,8 +213,8 @@ class TeamSubmissions(NamedTuple):
             _write(contents, draft)
             self.load_version(draft, game, use_absolute_paths=False)
             with suppress(OSError):  # somebody else submits at the same time
-                draft.rename(self.folder / str(number))
-                return number
+                draft.rename(self.folder / str(version_number))
+                return version_number
         raise ConfigError(
             "Another version was uploaded at the same time. Check the list of versions, and upload "
             "yours again if you need it."
@@ -275,17 +281,17 @@ def _entry(folder: Path) -> tuple[Path | None, list[str]]:
             "The submission does not say how to start it. Add a bot.py, a bot.js, or a file `run` "
             "with a line such as `python3 main.py`."
         )
-    first = files[0]
-    if (first.parent / "requirements.txt").exists():
+    entry_file = files[0]
+    if (entry_file.parent / "requirements.txt").exists():
         raise ConfigError(
             "Packages of requirements.txt are not installed here. Put them into the folder "
             "`packages` beside your code (pip install --target packages ...), and remove that file."
         )
-    if first.suffix == ".py":
-        return first, []
-    if first.suffix == ".js":
-        return None, ["node", str(first)]
-    return None, _command(first)
+    if entry_file.suffix == ".py":
+        return entry_file, []
+    if entry_file.suffix == ".js":
+        return None, ["node", str(entry_file)]
+    return None, _command(entry_file)
 
 
 def _command(file: Path) -> list[str]:

@@ -105,8 +105,8 @@ class BrowserSeat:
 
         Raises `PlayerQuit` if the person leaves and `MoveUndone` if a move is taken back.
         """
-        question = self.ask(position)
-        only = question.forced_decision()
+        prompt = self.ask(position)
+        only = prompt.forced_decision()
         if only is not None:
             return only
         with self.condition:
@@ -116,7 +116,7 @@ class BrowserSeat:
             self.question = None
             self.notify_change()
         if isinstance(self._answer, Choice):
-            return question.decision_for(self._answer.action, _REASON)
+            return prompt.decision_for(self._answer.action, _REASON)
         if self._answer is not None:
             raise MoveUndone
         if self.replacement_bot is None:
@@ -126,16 +126,16 @@ class BrowserSeat:
 
     def ask(self, position: Any) -> PlayerPrompt[Any, Any]:  # noqa: ANN401 - any game's
         """Let the page ask for a decision, unless there is only one answer; return the question."""
-        question = PlayerPrompt(
+        prompt = PlayerPrompt(
             position, self.screen.choices(position), self.advisor, self.make_decision
         )
-        if question.forced_decision() is None:
-            advice = question.advice() if self.show_hints else None
+        if prompt.forced_decision() is None:
+            advice = prompt.advice() if self.show_hints else None
             with self.condition:
-                self.question, self._answer, self.advice = question, None, advice
+                self.question, self._answer, self.advice = prompt, None, advice
                 self.question_number += 1
                 self.notify_change()
-        return question
+        return prompt
 
     def show_move(self, move: ScreenMove) -> None:
         """Add a move to the history and to the next update of the page."""
@@ -165,10 +165,10 @@ class BrowserSeat:
         Returns "", or a key of `REFUSAL_MESSAGES` if the answer is rejected.
         """
         with self.condition:
-            question = self._current_question(question_number)
-            if question is None:
+            prompt = self._current_question(question_number)
+            if prompt is None:
                 return "late"
-            chosen = next((choice for choice in question.choices if choice.key == key), None)
+            chosen = next((choice for choice in prompt.choices if choice.key == key), None)
             return "unknown" if chosen is None else self._answered(chosen)
 
     def undo(self, question_number: int) -> str:
@@ -181,15 +181,15 @@ class BrowserSeat:
     def show_advice(self, question_number: int) -> str:
         """Show advice on the question of that number; return like `answer`."""
         with self.condition:
-            question = self._current_question(question_number)
-            if question is None:
+            prompt = self._current_question(question_number)
+            if prompt is None:
                 return "late"
-            self.advice = question.advice()
+            self.advice = prompt.advice()
             self.notify_change()
             return ""
 
-    def _current_question(self, number: int) -> PlayerPrompt[Any, Any] | None:
-        return self.question if number == self.question_number else None
+    def _current_question(self, question_number: int) -> PlayerPrompt[Any, Any] | None:
+        return self.question if question_number == self.question_number else None
 
     def _answered(self, answer: Choice[Any] | type[MoveUndone]) -> str:
         self._answer, self.question, self.messages_since_answer = answer, None, []
@@ -232,10 +232,10 @@ class BrowserSeat:
             return
         rendered = self.board.render_position(self.screen.names, self.screen.you, position)
         visible_parts = {name: part for name, part in rendered.items() if part is not None}
-        parts = {
+        changed_parts = {
             name: part for name, part in visible_parts.items() if part != self.last_view.get(name)
         }
-        self.last_view |= parts
+        self.last_view |= changed_parts
         self.notify_change()
-        self.updates.append(SeatUpdate(self.version, parts, self._pending_lines))
+        self.updates.append(SeatUpdate(self.version, changed_parts, self._pending_lines))
         self._pending_lines = []

@@ -175,13 +175,13 @@ class GameRoom:
         )
         return is_full and self._requested_match_number > self.match_number
 
-    def _play(self, number: int) -> None:
+    def _play(self, match_number: int) -> None:
         sitting = self.config.make_match(
-            number, [browser_seat.name for browser_seat in self.chairs]
+            match_number, [browser_seat.name for browser_seat in self.chairs]
         )
         seated = dict(zip(sitting.human_names, self.chairs, strict=True))
         with self.condition:
-            self.match_number, self.state = number, RoomState.PLAYING
+            self.match_number, self.state = match_number, RoomState.PLAYING
             for seat, browser_seat in seated.items():
                 browser_seat.start_match(sitting.screen(seat), self.board)
         sitting.play(seated, show_reasons=self.show_reasons, explain_rules=self.teach)
@@ -189,19 +189,21 @@ class GameRoom:
         self.faults.update(sitting.fault_counts)
         if self.stopped.is_set():
             return
-        parts = sitting.stored_parts()
-        stored_id = store_match(parts)
+        stored_matches = sitting.stored_parts()
+        stored_id = store_match(stored_matches)
         rendered: list[RenderedMatch] = []
         self._guard.run(
-            lambda: rendered.extend(render_match(*part) for part in parts), f"Match {number}"
+            lambda: rendered.extend(render_match(*stored_match) for stored_match in stored_matches),
+            f"Match {match_number}",
         )
         self.finished_parts |= {part.record.match_id: part for part in rendered}
-        self.last = finished_match = FinishedRoomMatch(number, sitting, stored_id, rendered)
+        self.last = finished_match = FinishedRoomMatch(match_number, sitting, stored_id, rendered)
         self.state = RoomState.OVER
         self._touch()
-        names = [self.chairs[0].screen.names[seat] for seat in sitting.winning_seats]
+        winner_names = [self.chairs[0].screen.names[seat] for seat in sitting.winning_seats]
         self._guard.run(
-            lambda: self.on_match_end(finished_match, names), f"The end of match {number}"
+            lambda: self.on_match_end(finished_match, winner_names),
+            f"The end of match {match_number}",
         )
         self._judge(finished_match)
 
@@ -237,8 +239,8 @@ class GameRoom:
 
 def load_board_renderer(setting: MatchConfig) -> BoardRenderer:
     """Return the game's board renderer for a seat; raise `ConfigError` if it has none."""
-    part = setting.game.board_renderer
-    board = None if part is None else part.load()
+    lazy_import = setting.game.board_renderer
+    board = None if lazy_import is None else lazy_import.load()
     if board is None or board.render_position is None:
         title = setting.game.title
         raise ConfigError(f"{title} cannot be drawn in a browser. Remove --browser.")
@@ -250,5 +252,5 @@ def seat_result_text(finished_match: FinishedRoomMatch, browser_seat: BrowserSea
     sitting = finished_match.match
     if sitting.player_quit and not browser_seat.has_left:
         return "The other players have left the match."
-    names = [browser_seat.screen.names[seat] for seat in sitting.winning_seats]
-    return result_text(names, player_quit=sitting.player_quit)
+    winner_names = [browser_seat.screen.names[seat] for seat in sitting.winning_seats]
+    return result_text(winner_names, player_quit=sitting.player_quit)

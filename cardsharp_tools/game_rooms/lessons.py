@@ -188,15 +188,15 @@ def make_question(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuest
     if record is None or not is_match_of(game, record):
         return None
     moves, header = _all_moves(card.match, log), header_of(record)
-    steps = [step.sequence for step in load_analysis_functions(game).replay(record, moves)]
-    for point in _human_decisions(game, record, moves):
-        if point.step.sequence == card.sequence:
-            you, seats = point.step.seat or 0, range(len(header.names or header.players))
-            names = [HUMAN_NAME if seat == you else header.name(seat) for seat in seats]
-            number = steps.index(card.sequence) + 1
-            screen = screen_class(game)(names, you)
+    sequences = [step.sequence for step in load_analysis_functions(game).replay(record, moves)]
+    for decision_point in _human_decisions(game, record, moves):
+        if decision_point.step.sequence == card.sequence:
+            you, seats = decision_point.step.seat or 0, range(len(header.names or header.players))
+            player_names = [HUMAN_NAME if seat == you else header.name(seat) for seat in seats]
+            step_number = sequences.index(card.sequence) + 1
+            screen = screen_class(game)(player_names, you)
             screen.resume(record.header)
-            return ExerciseQuestion(card, point, screen, number)
+            return ExerciseQuestion(card, decision_point, screen, step_number)
     return None
 
 
@@ -223,14 +223,16 @@ class AnswerReview(NamedTuple):
         )
 
 
-def judge_answer(game: Game, question: ExerciseQuestion, answer: object) -> AnswerReview | None:
+def judge_answer(
+    game: Game, question: ExerciseQuestion, chosen_action: object
+) -> AnswerReview | None:
     """Return the judge's review of an answer, or None if the judge cannot evaluate it."""
     judge, words = load_analysis_functions(game).judge, question.choice_labels
-    decision = judge.evaluate(question.decision_point.position, [answer])
+    decision = judge.evaluate(question.decision_point.position, [chosen_action])
     if decision is None:
         return None
     worth = {option.action: option.value for option in decision.options if option.value is not None}
-    if answer not in worth or decision.action not in worth:
+    if chosen_action not in worth or decision.action not in worth:
         return None
     options = tuple(
         StoredOption(
@@ -239,11 +241,13 @@ def judge_answer(game: Game, question: ExerciseQuestion, answer: object) -> Answ
         for option in decision.options
         if option.action in words
     )
-    best = max(worth[decision.action], worth[answer])
-    well = severity_of((best - worth[answer]) / judge.value_range) is None
+    best = max(worth[decision.action], worth[chosen_action])
+    well = severity_of((best - worth[chosen_action]) / judge.value_range) is None
     act, reason = words.get(decision.action, str(decision.action)), decision.reason
     thought = StoredDecision(action=act, reason=reason, options=options, strategy=judge.name)
-    return AnswerReview(well, words[answer], worth[answer], best, thought, judge.value_format)
+    return AnswerReview(
+        well, words[chosen_action], worth[chosen_action], best, thought, judge.value_format
+    )
 
 
 def reschedule(card: Exercise, today: date, *, is_correct: bool) -> None:
@@ -307,46 +311,48 @@ class _LessonPages:
 
     def page(self, request: Request) -> Response:
         """GET /lesson/{number}: the question, or the review of its answer."""
-        place = self._place(request)
-        context = self._context(place, self._lesson.questions[place])
+        question_index = self._place(request)
+        context = self._context(question_index, self._lesson.questions[question_index])
         return HTMLResponse(
             load_template("lesson.html").render(context, site=SITE), headers=NO_CACHE_HEADERS
         )
 
     async def answer(self, request: Request) -> Response:
         """POST /lesson/{number}: store the answer, then show its review."""
-        place, form = self._place(request), await read_form(request)
-        question = self._lesson.questions[place]
+        question_index, form_data = self._place(request), await read_form(request)
+        question = self._lesson.questions[question_index]
         choices = question.screen.choices(question.decision_point.position)
-        chosen = [choice for choice in choices if choice.key == form.get("key")]
-        if form.get("token") != self._token or not chosen:
+        chosen = [choice for choice in choices if choice.key == form_data.get("key")]
+        if form_data.get("token") != self._token or not chosen:
             raise HTTPException(
                 HTTPStatus.FORBIDDEN, "The answer was not sent from the page of this question."
             )
-        await run_in_threadpool(self._lesson.answer, place, chosen[0].action)
+        await run_in_threadpool(self._lesson.answer, question_index, chosen[0].action)
         return RedirectResponse(
-            f"/lesson/{place + 1}", HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS
+            f"/lesson/{question_index + 1}", HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS
         )
 
     def _place(self, request: Request) -> int:
-        number: int = request.path_params["number"]
-        if not 0 < number <= len(self._lesson.questions):
-            raise HTTPException(HTTPStatus.NOT_FOUND, f"The lesson has no question {number}.")
-        return number - 1
+        question_number: int = request.path_params["number"]
+        if not 0 < question_number <= len(self._lesson.questions):
+            raise HTTPException(
+                HTTPStatus.NOT_FOUND, f"The lesson has no question {question_number}."
+            )
+        return question_number - 1
 
-    def _context(self, place: int, question: ExerciseQuestion) -> dict[str, object]:
+    def _context(self, question_index: int, question: ExerciseQuestion) -> dict[str, object]:
         screen, position = question.screen, question.decision_point.position
-        review, render = self._lesson.corrections.get(place), self._board.render_position
+        review, render = self._lesson.corrections.get(question_index), self._board.render_position
         board_parts = render(screen.names, screen.you, position) if render else {}
         return {
             **choice_context(self._board, screen.choice_groups(position)),
             "lesson": self._lesson,
-            "place": place,
+            "place": question_index,
             "question": question,
             "standing": screen.status_line(position),
             "parts": {name: part for name, part in board_parts.items() if part is not None},
             "told": review,
-            "answered": place in self._lesson.corrections,
+            "answered": question_index in self._lesson.corrections,
             "thought": decision_fragment(review.thought) if review else "",
             "fields": {"token": self._token},
         }

@@ -120,7 +120,7 @@ class LocalMatch(Generic[S, P, A]):
 
     def display_names(self, viewer: int) -> list[str]:
         """Return the players' display names by seat, as `viewer` sees them, without duplicates."""
-        numbers = count(1)
+        bot_numbers = count(1)
         names: list[str] = []
         for seat in range(self.simulation.seats):
             if seat == viewer:
@@ -128,7 +128,7 @@ class LocalMatch(Generic[S, P, A]):
             elif seat in self.human_names:
                 name = self.human_names[seat]
             else:
-                name = self.bots[seat].name if len(self.bots) == 1 else f"bot {next(numbers)}"
+                name = self.bots[seat].name if len(self.bots) == 1 else f"bot {next(bot_numbers)}"
             taken_names = [*names, *([] if seat == viewer else [HUMAN_NAME])]
             names.append(name if name not in taken_names else f"{name} ({seat + 1})")
         return names
@@ -187,8 +187,8 @@ class LocalMatch(Generic[S, P, A]):
 
     def _undo(self) -> None:
         """Go back to the last real choice of a person, hidden cards dealt anew."""
-        for place in range(len(self.actions) - 1, self._initial_action_count - 1, -1):
-            then, action, _ = self.actions[place]
+        for action_index in range(len(self.actions) - 1, self._initial_action_count - 1, -1):
+            then, action, _ = self.actions[action_index]
             person = self._seated.get(self.simulation.current_seat(then) or 0)
             position = self.simulation.current_position(then)
             choices = [] if person is None else person.screen.choices(position)
@@ -196,7 +196,7 @@ class LocalMatch(Generic[S, P, A]):
                 name = next(
                     (choice.name for choice in choices if choice.action == action), str(action)
                 )
-                del self.actions[place:]
+                del self.actions[action_index:]
                 self.state = self.simulation.resample_hidden(then, self.rng)
                 self._undone = True
                 self._back.append(name)
@@ -277,18 +277,18 @@ class LocalMatch(Generic[S, P, A]):
             return []
         bot_names = {seat: bot.name for seat, bot in self.bots.items()}
         names_by_seat = {**bot_names, **self.human_names, self.host_seat: HUMAN_NAME}
-        names = tuple(names_by_seat[seat] for seat in range(self.simulation.seats))
+        player_names = tuple(names_by_seat[seat] for seat in range(self.simulation.seats))
         name = f"{'branch' if self.point else 'versus'}-{token_hex(4)}"
         match = LabMatch(
-            name, self._began, self.host_side_seats, names, self.actions, end, tag="versus"
+            name, self._began, self.host_side_seats, player_names, self.actions, end, tag="versus"
         )
-        parts = list(extras.match_records(match))
+        stored_matches = list(extras.match_records(match))
         if self.point is not None:
-            parts = self.point.tagged_parts(parts)
+            stored_matches = self.point.tagged_parts(stored_matches)
         if not self._undone:
-            return parts
-        tags = [[*header_of(record).tags, "undo"] for record, _ in parts]
+            return stored_matches
+        tags = [[*header_of(record).tags, "undo"] for record, _ in stored_matches]
         return [
             (replace(record, header={**record.header, "tags": more}), moves)
-            for (record, moves), more in zip(parts, tags, strict=True)
+            for (record, moves), more in zip(stored_matches, tags, strict=True)
         ]

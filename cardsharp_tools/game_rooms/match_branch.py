@@ -99,7 +99,7 @@ class BranchPoint:
         """Return the tagged parts of a match that began here; the first names the branch."""
         (record, moves), *other_parts = parts
         branch = BranchOrigin(of=self.record.match_id, step=self.step_number, same=self.same_cards)
-        opening = {n: part for n, part in self.record.header.items() if n == "opening"}
+        opening = {n: value for n, value in self.record.header.items() if n == "opening"}
         tags = [
             "branch",
             f"{branch.of}@{branch.step}",
@@ -139,16 +139,18 @@ def find_branch_point(
     if game.replay is None:
         raise ConfigError(f"Matches of {game.title} are not stored, so none can be continued.")
     steps = list(game.replay.load()(record, moves))
-    places = {step.sequence: place for place, step in enumerate(steps, 1)}
+    ordinals = {step.sequence: ordinal for ordinal, step in enumerate(steps, 1)}
     for step in _restored(game, record, moves, Random(0)):
-        place = places[step.sequence]
-        if step.action is not None and place >= step_number:
-            outcome, names = outcome_of(record), header_of(record).names
-            seats = max(len(names), 0 if outcome is None else len(outcome.names))
+        ordinal = ordinals[step.sequence]
+        if step.action is not None and ordinal >= step_number:
+            outcome, player_names = outcome_of(record), header_of(record).names
+            seats = max(len(player_names), 0 if outcome is None else len(outcome.names))
             simulation = game_simulation(game, seats or None)
             seat = simulation.current_seat(step.state)
             if seat is not None:
-                return BranchPoint(record, moves, game, simulation, steps[:place], seat, same_cards)
+                return BranchPoint(
+                    record, moves, game, simulation, steps[:ordinal], seat, same_cards
+                )
     raise ConfigError(
         f"Match {record.match_id} cannot be continued from step {step_number} on, because no later "
         f"decision has a known position. It has {len(steps)} steps; give an earlier one."
@@ -162,10 +164,14 @@ def parse_branch_point(
 
     Raises `ConfigError` if there is none, and `StoreError` if the match cannot be read.
     """
-    match, at, step = match_ref.rpartition("@")
-    match_id, number = (match, int(step)) if at and step.isdecimal() else (match_ref, 1)
+    match, at, step_text = match_ref.rpartition("@")
+    match_id, step_number = (
+        (match, int(step_text)) if at and step_text.isdecimal() else (match_ref, 1)
+    )
     opened_match = open_match(match_id, None, game)
-    return find_branch_point(opened_match.record, opened_match.moves, number, same_cards=same_cards)
+    return find_branch_point(
+        opened_match.record, opened_match.moves, step_number, same_cards=same_cards
+    )
 
 
 def _restored(

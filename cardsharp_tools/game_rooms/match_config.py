@@ -59,7 +59,7 @@ class MatchConfig:
             return usual
         return game_simulation(self.game, self.human_count + (self.bot_count or 0))
 
-    def make_match(self, match_number: int = 1, names: Sequence[str] = ()) -> AnySitting:
+    def make_match(self, match_number: int = 1, human_names: Sequence[str] = ()) -> AnySitting:
         """Return the match of that number between people with these names and bots.
 
         The first person gets a random seat. In a game with partners the second person is the
@@ -73,9 +73,11 @@ class MatchConfig:
         else:
             you, opening = point.seat, point.start_state(self._dice(match_number, "deck"))
         your_side = next(side for side in simulation.sides if you in side)
-        around = [(you + place) % simulation.seats for place in seats]
-        order = sorted(around, key=lambda seat: seat not in your_side)  # stable: partners first
-        people = dict(zip(order, names or [HUMAN_NAME] * self.human_count, strict=False))
+        around = [(you + offset) % simulation.seats for offset in seats]
+        seat_order = sorted(
+            around, key=lambda seat: seat not in your_side
+        )  # stable: partners first
+        people = dict(zip(seat_order, human_names or [HUMAN_NAME] * self.human_count, strict=False))
         best = self.game.default_strategy
         strategy_names = {
             seat: (self.partner if seat in your_side else self.opponent)
@@ -115,11 +117,11 @@ class MatchConfig:
             else self.game.decision_runner.load().decision_type
         )
 
-    def _dice(self, number: int, purpose: str = "") -> Random:
+    def _dice(self, match_number: int, purpose: str = "") -> Random:
         """Return the random generator of a purpose: dealing, or a bot; they are independent."""
         if self.seed is None:
             return SystemRandom()
-        suffix = "" if number == 1 else f"/{number}"
+        suffix = "" if match_number == 1 else f"/{match_number}"
         return Random(f"{self.seed}{suffix}/{purpose}")
 
 

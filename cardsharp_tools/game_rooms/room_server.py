@@ -39,8 +39,8 @@ from cardsharp_tools.game_rooms.match_branch import config_with_branches, find_b
 from cardsharp_tools.game_rooms.match_config import MatchConfig
 from cardsharp_tools.game_rooms.seat_pages import (
     ASSET_ROUTES,
-    SEAT_LONG_POLL_TIMEOUT,
     NO_CACHE_HEADERS,
+    SEAT_LONG_POLL_TIMEOUT,
     Form,
     SeatEndpoints,
     form_number,
@@ -109,15 +109,15 @@ class RoomServer:
         """Return the route that receives the play-on form of the match pages."""
 
         async def start_branch(request: Request) -> Response:
-            form = await read_form(request)
+            form_data = await read_form(request)
             stored_match = await run_in_threadpool(pages.find_match, request.path_params["id"])
-            if stored_match is None or form.get("token") != self.play_on.csrf_token:
+            if stored_match is None or form_data.get("token") != self.play_on.csrf_token:
                 raise HTTPException(
                     HTTPStatus.FORBIDDEN,
                     "The form was not sent from this match's page. Open the page and try again.",
                 )
             return await run_in_threadpool(
-                self._start_branch, *stored_match, form, pages.manner.site.matches_path
+                self._start_branch, *stored_match, form_data, pages.manner.site.matches_path
             )
 
         return Route(
@@ -132,19 +132,21 @@ class RoomServer:
             pages.close()
 
     def _start_branch(
-        self, record: MatchRecord, source: SiteMatchSource, form: Form, matches: str
+        self, record: MatchRecord, source: SiteMatchSource, form_data: Form, matches: str
     ) -> Response:
         """Open a room that continues a match, and redirect to its seat.
 
         `matches` is the path of the pages on which its matches are listed.
         """
-        same, step = form.get("cards") == "same", form_number(form, "step")
-        point = find_branch_point(record, source.moves(record.match_id), step, same_cards=same)
-        opponent = form.get("opponent") or None
-        if opponent not in {None, *self.play_on.opponent_names(point.game)}:
+        same, step_number = form_data.get("cards") == "same", form_number(form_data, "step")
+        branch_point = find_branch_point(
+            record, source.moves(record.match_id), step_number, same_cards=same
+        )
+        opponent = form_data.get("opponent") or None
+        if opponent not in {None, *self.play_on.opponent_names(branch_point.game)}:
             raise HTTPException(HTTPStatus.BAD_REQUEST, f"There is no strategy '{opponent}'.")
         room = GameRoom(
-            MatchConfig(point.game, opponent, opponent, branch_point=point),
+            MatchConfig(branch_point.game, opponent, opponent, branch_point=branch_point),
             HUMAN_NAME,
             match_pages_url=matches,
         )

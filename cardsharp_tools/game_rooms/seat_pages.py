@@ -77,7 +77,7 @@ def updates_document(
 ) -> dict[str, object]:
     """Return the updates of a seat since a version, as the page's script reads them."""
     browser_seat, context = room.chairs[seat_index], _context(room, seat_index, seat_links)
-    parts = ("headline", "ask", "recap", "side")
+    template_names = ("headline", "ask", "recap", "side")
     return {
         "version": browser_seat.version,
         "title": context["title"],
@@ -87,7 +87,7 @@ def updates_document(
             for update in browser_seat.updates_since(version)
         ],
         "begun": browser_seat.message_batch,
-        **{name: load_template(f"{name}.html").render(context) for name in parts},
+        **{name: load_template(f"{name}.html").render(context) for name in template_names},
     }
 
 
@@ -97,8 +97,8 @@ def message_page(text: str, status: int) -> Response:
     return HTMLResponse(page, status, headers=NO_CACHE_HEADERS)
 
 
-def _context(room: GameRoom, place: int, links: Sequence[str]) -> dict[str, object]:
-    browser_seat = room.chairs[place]
+def _context(room: GameRoom, seat_index: int, links: Sequence[str]) -> dict[str, object]:
+    browser_seat = room.chairs[seat_index]
     seated = (
         browser_seat.is_present
         and not browser_seat.has_left
@@ -107,15 +107,15 @@ def _context(room: GameRoom, place: int, links: Sequence[str]) -> dict[str, obje
     playing = room.state is not RoomState.WAITING
     question = browser_seat.question if room.state is RoomState.PLAYING else None
     over = room.last if room.state is RoomState.OVER else None
-    matches = room.match_pages_url or f"{links[place]}/matches"
-    names = browser_seat.screen.names if playing else []
-    rotated_names = [*names[browser_seat.seat :], *names[: browser_seat.seat]]
+    matches = room.match_pages_url or f"{links[seat_index]}/matches"
+    player_names = browser_seat.screen.names if playing else []
+    rotated_names = [*player_names[browser_seat.seat :], *player_names[: browser_seat.seat]]
     turn: str = ""
     to_act: int | str = ""
     if playing and browser_seat.to_act is not None:
         turn, to_act = (
-            names[browser_seat.to_act],
-            (browser_seat.to_act - browser_seat.seat) % len(names),
+            player_names[browser_seat.to_act],
+            (browser_seat.to_act - browser_seat.seat) % len(player_names),
         )
     groups = [] if question is None else browser_seat.screen.choice_groups(question.position)
     title = {RoomState.WAITING: "Waiting", RoomState.OVER: "The end"}.get(room.state, "")
@@ -125,8 +125,8 @@ def _context(room: GameRoom, place: int, links: Sequence[str]) -> dict[str, obje
         "room": room,
         "game": room.config.game,
         "chair": browser_seat,
-        "place": place,
-        "link": links[place],
+        "place": seat_index,
+        "link": links[seat_index],
         "links": links,
         "stage": room.state.value,
         "seated": seated,
@@ -146,14 +146,14 @@ def _context(room: GameRoom, place: int, links: Sequence[str]) -> dict[str, obje
 
 def _sides(room: GameRoom, browser_seat: BrowserSeat) -> str:
     """Return the opposing sides, partners together, the seat's side first."""
-    names, seats = browser_seat.screen.names, len(browser_seat.screen.names)
+    player_names, seats = browser_seat.screen.names, len(browser_seat.screen.names)
 
     def around(seat: int) -> int:
         return (seat - browser_seat.seat) % seats
 
     sides = (sorted(side, key=around) for side in room.config.simulation.sides)
     ordered = sorted(sides, key=lambda side: around(side[0]))
-    return " v ".join(" and ".join(map(names.__getitem__, side)) for side in ordered)
+    return " v ".join(" and ".join(map(player_names.__getitem__, side)) for side in ordered)
 
 
 def choice_context(board: BoardRenderer, groups: Sequence[ChoiceGroup[Any]]) -> dict[str, object]:
@@ -169,19 +169,19 @@ def choice_context(board: BoardRenderer, groups: Sequence[ChoiceGroup[Any]]) -> 
         for choice in group.choices
         if choice.key not in group.disabled
     ]
-    digits = {key: number for number, key in enumerate(keys, 1)}
+    digits = {key: digit for digit, key in enumerate(keys, 1)}
     return {"board": board, "groups": visible_groups, "few": len(keys) <= _FEW, "digits": digits}
 
 
 def _judged(
     finished_match: FinishedRoomMatch, browser_seat: BrowserSeat, matches: str
 ) -> list[JudgedChapter]:
-    parts = []
+    chapters = []
     for part, analysis in zip_longest(finished_match.parts, finished_match.analyses):
         host = side_of(min(part.header.seats, default=0))  # the log has the host's seats
         side = host if browser_seat.seat in finished_match.match.host_side_seats else 1 - host
-        parts.append(JudgedChapter(f"{matches}/{part.record.match_id}", analysis, side))
-    return parts
+        chapters.append(JudgedChapter(f"{matches}/{part.record.match_id}", analysis, side))
+    return chapters
 
 
 @cache
@@ -200,33 +200,37 @@ Form = Mapping[str, str]
 class SeatEndpoints:
     """HTTP endpoints of a room's seats."""
 
-    def __init__(self, room: GameRoom, long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT) -> None:
+    def __init__(
+        self, room: GameRoom, long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT
+    ) -> None:
         self._room, self._hold = room, long_poll_timeout
         self.links = [f"/seat/{browser_seat.secret}" for browser_seat in room.chairs]
         self._places = {
-            browser_seat.secret: place for place, browser_seat in enumerate(room.chairs)
+            browser_seat.secret: seat_index for seat_index, browser_seat in enumerate(room.chairs)
         }
 
     def page(self, request: Request) -> Response:
         """GET /seat/{secret}."""
-        place = self._place(request)
+        seat_index = self._place(request)
         notice = REFUSAL_MESSAGES.get(request.query_params.get("notice", ""), "")
         with self._room.condition:
-            page = seat_page(self._room, place, self._absolute_links(request), notice)
+            page = seat_page(self._room, seat_index, self._absolute_links(request), notice)
         return HTMLResponse(page, headers=NO_CACHE_HEADERS)
 
     def updates(self, request: Request) -> Response:
         """GET /seat/{secret}/news: the updates after a version; waits until there is one."""
-        place, since_text = self._place(request), request.query_params.get("since", "")
+        seat_index, since_text = self._place(request), request.query_params.get("since", "")
         since, browser_seat = (
             int(since_text) if since_text.isdecimal() else 0,
-            self._room.chairs[place],
+            self._room.chairs[seat_index],
         )
         if not self._room.stopped.is_set():
             browser_seat.wait_for_update(since, self._hold)
         browser_seat.record_visit()
         with self._room.condition:
-            document = updates_document(self._room, place, self._absolute_links(request), since)
+            document = updates_document(
+                self._room, seat_index, self._absolute_links(request), since
+            )
         return JSONResponse(document, headers=NO_CACHE_HEADERS)
 
     async def act(self, request: Request) -> Response:
@@ -234,28 +238,30 @@ class SeatEndpoints:
 
         The page's script gets JSON instead, with a message if the action was rejected.
         """
-        place, deed = self._place(request), _DEEDS.get(request.path_params["deed"])
+        seat_index, deed = self._place(request), _DEEDS.get(request.path_params["deed"])
         if deed is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        refusal = await run_in_threadpool(deed, self._room, place, await read_form(request)) or ""
+        refusal = (
+            await run_in_threadpool(deed, self._room, seat_index, await read_form(request)) or ""
+        )
         if request.headers.get("accept") == "application/json":
             return JSONResponse(
                 {"notice": REFUSAL_MESSAGES.get(refusal, "")}, headers=NO_CACHE_HEADERS
             )
         if not refusal and request.path_params["deed"] in {"move", "undo"}:
-            await run_in_threadpool(self._room.chairs[place].wait_for_question)
-        link = self.links[place] + (f"?notice={refusal}" if refusal else "")
+            await run_in_threadpool(self._room.chairs[seat_index].wait_for_question)
+        link = self.links[seat_index] + (f"?notice={refusal}" if refusal else "")
         return RedirectResponse(link, HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS)
 
     def _place(self, request: Request) -> int:
-        place = self._places.get(request.path_params["secret"])
-        if place is None:
+        seat_index = self._places.get(request.path_params["secret"])
+        if seat_index is None:
             raise HTTPException(
                 HTTPStatus.NOT_FOUND,
                 "This link leads to no seat. Ask the person who began the game for a new link.",
             )
-        self._room.chairs[place].record_visit()
-        return place
+        self._room.chairs[seat_index].record_visit()
+        return seat_index
 
     def _absolute_links(self, request: Request) -> list[str]:
         """Return the links for other players, with the address by which the page was requested."""
@@ -267,8 +273,8 @@ class SeatEndpoints:
 async def read_form(request: Request, max_bytes: int = _LARGEST, fields: int = 8) -> Form:
     """Return the fields of a form; raise `HTTPException` if it is too large."""
     body = b""
-    async for part in request.stream():
-        body += part
+    async for chunk in request.stream():
+        body += chunk
         if len(body) > max_bytes:
             raise HTTPException(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The form is larger than {max_bytes} bytes."
@@ -276,9 +282,9 @@ async def read_form(request: Request, max_bytes: int = _LARGEST, fields: int = 8
     return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=fields))
 
 
-def form_number(form: Form, name: str) -> int:
+def form_number(form_data: Form, name: str) -> int:
     """Return a field of a form as a number, or -1 if it is not a number."""
-    text = form.get(name, "")
+    text = form_data.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1  # noqa: PLR2004
 
 

@@ -76,15 +76,15 @@ class BacktestedDecision:
     def _judged(self, selected_names: set[str]) -> dict[str, float]:
         if self.judge is None:
             return {}
-        names = {
+        names_by_action = {
             action: name
             for action, name in self.decision_point.option_names.items()
             if name in selected_names
         }
-        decision = self.judge.evaluate(self.decision_point.position, tuple(names))
+        decision = self.judge.evaluate(self.decision_point.position, tuple(names_by_action))
         options = () if decision is None else decision.options
         values = {option.action: option.value for option in options}
-        values_by_name = {name: values.get(action) for action, name in names.items()}
+        values_by_name = {name: values.get(action) for action, name in names_by_action.items()}
         return {name: value for name, value in values_by_name.items() if value is not None}
 
     def action_name(self, action: Any) -> str:  # noqa: ANN401 - any game's

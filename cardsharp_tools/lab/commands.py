@@ -113,8 +113,8 @@ def compare_duels(
 ) -> None:
     """Compare two players by their duels with the same opponent and seed, deck by deck."""
     gap, bounds, matches = compare_runs(first_file, second_file)
-    names, figures = ("difference", "lower", "upper", "margin"), (gap, *bounds, bounds.margin)
-    rounded = {name: round(figure, 3) for name, figure in zip(names, figures, strict=True)}
+    field_names, values = ("difference", "lower", "upper", "margin"), (gap, *bounds, bounds.margin)
+    rounded = {name: round(value, 3) for name, value in zip(field_names, values, strict=True)}
     within = f"(95 %: {bounds.low:+.2f} to {bounds.high:+.2f})"
     line = f"{gap:+.2f} points in 100 {within} over {matches} matches of each"
     print_result({**rounded, "matches": matches}, line, as_json=as_json)
@@ -130,7 +130,8 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
         user_players_first[0], user_players_first[1]
     )  # a user's strategy comes first: it decides whether the seed is random
     plans = [
-        replace(plan, first=first, second=second) for first, second in combinations(players, 2)
+        replace(plan, first=first_player, second=second_player)
+        for first_player, second_player in combinations(players, 2)
     ]
     results: DuelMatrix = {}
     apart = any(map(is_strategy_file, players))
@@ -153,11 +154,11 @@ DuelMatrix = dict[tuple[str, str], tuple[float, Interval]]
 def _league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, object]:
     """Return the figures of a league; each row has a player's figures against the columns."""
 
-    def rows(figure: Callable[[float, Interval], float]) -> list[list[float | None]]:
+    def rows(value_of: Callable[[float, Interval], float]) -> list[list[float | None]]:
         return [
             [
-                None if player == other else round(figure(*results[player, other]), 2)
-                for other in players
+                None if player == opponent else round(value_of(*results[player, opponent]), 2)
+                for opponent in players
             ]
             for player in players
         ]
@@ -184,8 +185,8 @@ def _cross_table(players: Sequence[str], results: DuelMatrix) -> Table:
         return f"{points:.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
 
     ranking = sorted(players, key=mean, reverse=True)
-    figures = (*ranking, "mean")
-    table = borderless_table("", *figures, right_aligned=figures)
+    numeric_columns = (*ranking, "mean")
+    table = borderless_table("", *numeric_columns, right_aligned=numeric_columns)
     for row in ranking:
         table.add_row(row, *(cell(row, column) for column in ranking), f"{mean(row):.1f}")
     return table

@@ -40,14 +40,20 @@ def mean_interval(shares: Sequence[float], matches: int = 1) -> Interval:
     """
     if not shares:
         raise ValueError("No share was measured.")
-    number, mean = len(shares), min(1.0, max(0.0, fmean(shares)))
+    sample_count, mean = len(shares), min(1.0, max(0.0, fmean(shares)))
     worst = mean * (1 - mean)
-    spread = fsum((share - mean) ** 2 for share in shares) / (number - 1) if number > 1 else worst
+    spread = (
+        fsum((share - mean) ** 2 for share in shares) / (sample_count - 1)
+        if sample_count > 1
+        else worst
+    )
     relative_spread = min(1.0, spread / worst) if worst > 0 else 1.0
     # The design effect is the variance of the shares over that of independent matches. It is a mean
     # of the estimate and the worst case, weighted by the number of rarer outcomes that were seen.
-    rarer = number * matches * min(mean, 1 - mean)
-    return wilson_interval(mean, number / ((rarer * relative_spread + _PRIOR) / (rarer + _PRIOR)))
+    rarer = sample_count * matches * min(mean, 1 - mean)
+    return wilson_interval(
+        mean, sample_count / ((rarer * relative_spread + _PRIOR) / (rarer + _PRIOR))
+    )
 
 
 def wilson_interval(mean: float, trials: float) -> Interval:

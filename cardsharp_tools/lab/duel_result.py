@@ -104,10 +104,10 @@ class LuckAdjustedResult(NamedTuple):
     @property
     def document(self) -> dict[str, float]:
         """Luck-adjusted figures as a JSON document."""
-        figures = {"points": self.points, "lower": self.interval.low, "upper": self.interval.high}
+        values = {"points": self.points, "lower": self.interval.low, "upper": self.interval.high}
         return {
-            name: round(figure, 3)
-            for name, figure in {**figures, "worth": self.variance_ratio}.items()
+            name: round(value, 3)
+            for name, value in {**values, "worth": self.variance_ratio}.items()
         }
 
 
@@ -163,14 +163,14 @@ class DuelResult:
         values = (match.counts[count_name] for match in self.matches)
         return sum(value[min(player, len(value) - 1)] for value in values)
 
-    def ratio_stat(self, figure: RatioStat, player: int) -> float:
+    def ratio_stat(self, stat: RatioStat, player: int) -> float:
         """Return a ratio statistic of the game for player 0 or 1."""
         per = (
             len(self.matches)
-            if figure.denominator is None
-            else self.count_sum(figure.denominator, player)
+            if stat.denominator is None
+            else self.count_sum(stat.denominator, player)
         )
-        return self.count_sum(figure.numerator, player) / per if per else 0.0
+        return self.count_sum(stat.numerator, player) / per if per else 0.0
 
     def __str__(self) -> str:
         plan, bounds = self.plan, self.interval
@@ -194,18 +194,16 @@ class DuelResult:
             lines.append("  {}: Elo {} (95 %: {} to {})".format(verdict, *ends))
             sides = " and ".join(f"{100 * share:.1f} %" for share in self.shares_by_side)
             lines.append(f"  from either seat {sides}")
-        figures, counted = plan.simulation.stats, self.matches[0].counts
-        player_figures = [figure for figure in figures if len(counted[figure.numerator]) > 1]
-        shared = [figure for figure in figures if figure not in player_figures]
+        stats, counted = plan.simulation.stats, self.matches[0].counts
+        player_stats = [stat for stat in stats if len(counted[stat.numerator]) > 1]
+        shared = [stat for stat in stats if stat not in player_stats]
         for name, some, player in (
-            (plan.first, player_figures, 0),
-            (plan.second, player_figures, 1),
+            (plan.first, player_stats, 0),
+            (plan.second, player_stats, 1),
             ("a match", shared, 0),
         ):
             if some:
-                text = ", ".join(
-                    figure.format.format(self.ratio_stat(figure, player)) for figure in some
-                )
+                text = ", ".join(stat.format.format(self.ratio_stat(stat, player)) for stat in some)
                 lines.append(f"  {name}: {text.replace('%', ' %')}")
         return "\n".join(lines)
 

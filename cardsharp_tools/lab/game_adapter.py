@@ -120,11 +120,11 @@ class LabAdapter:
     def match_rngs(self, seed: int, pair_number: int) -> MatchRngs:
         """Return the random streams of a pair, the same for each of its matches."""
         table = Random(f"{seed}/{pair_number}")
-        first, second = (
+        first_rng, second_rng = (
             Random(f"{seed}/{pair_number}/first"),
             Random(f"{seed}/{pair_number}/second"),
         )
-        return MatchRngs(table, table, first, second)
+        return MatchRngs(table, table, first_rng, second_rng)
 
     def find_external_player(self, _name: str) -> ExternalPlayer | None:
         """Return the external player of that name, or None."""
@@ -177,6 +177,6 @@ class LabAdapter:
 @cache
 def lab_adapter(name: str) -> LabAdapter:
     """Return the lab adapter of the game with this name."""
-    part = get_game(name).duel_extras
-    adapter: LabAdapter = LabAdapter() if part is None else part.load()()
+    lazy_import = get_game(name).duel_extras
+    adapter: LabAdapter = LabAdapter() if lazy_import is None else lazy_import.load()()
     return adapter

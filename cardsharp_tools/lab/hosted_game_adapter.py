@@ -45,7 +45,7 @@ class HostedLabAdapter(LabAdapter):
         dump = codec.positions.dump
         ends = [step.state for step in match.actions[1:]] + [match.final_state]
         bodies, moves = [], []
-        for number, (step, end) in enumerate(zip(match.actions, ends, strict=False)):
+        for move_index, (step, end) in enumerate(zip(match.actions, ends, strict=False)):
             seat = rules.current_seat(step.state) or 0
             body = HostedPastMoveBody(
                 seat=seat,
@@ -60,9 +60,9 @@ class HostedLabAdapter(LabAdapter):
                 intent = dict(
                     intent_body(step.decision, match.started_at, "lab", match.names[seat])
                 )
-                intent |= {"seat": seat, "turn": number + 1, "position": body.seen}
+                intent |= {"seat": seat, "turn": move_index + 1, "position": body.seen}
             bodies.append(body)
-            moves.append(MoveRecord(number, intent, body.model_dump()))
+            moves.append(MoveRecord(move_index, intent, body.model_dump()))
         is_over = rules.current_seat(match.final_state) is None
         final = HostedGameBody(
             seats=len(match.names),

@@ -87,8 +87,8 @@ def game_with_ladder(name: str | None) -> Game:
     """Return the game of that name; raise `ConfigError` if it has no ladder."""
     of = game_named(name)
     if not of.ladder_strategies:
-        names = ", ".join(game.name for game in all_games() if game.ladder_strategies)
-        raise ConfigError(f"{of.title} has no ladder; there is one for: {names}.")
+        game_names = ", ".join(game.name for game in all_games() if game.ladder_strategies)
+        raise ConfigError(f"{of.title} has no ladder; there is one for: {game_names}.")
     return of
 
 
@@ -97,15 +97,15 @@ def measure_ladder(plan: DuelPlan, pool: Executor | None) -> Ladder:
 
     Each player meets the next `MAX_RUNG_DISTANCE` players.
     """
-    names = game_named(plan.game).ladder_strategies
+    strategy_names = game_named(plan.game).ladder_strategies
     scores = {}
-    for place, first in enumerate(names):
-        for second in names[place + 1 : place + 1 + MAX_RUNG_DISTANCE]:
+    for rung_index, first in enumerate(strategy_names):
+        for second in strategy_names[rung_index + 1 : rung_index + 1 + MAX_RUNG_DISTANCE]:
             duel = run_duel(replace(plan, first=first, second=second), pool)
             scores[first, second] = HeadToHeadScore.from_shares(duel.shares)
             message_console().print(str(duel).partition("\n")[0], soft_wrap=True)
     ratings_by_name = ratings_of(scores)
-    players = {name: ratings_by_name[name].rounded for name in names}
+    players = {name: ratings_by_name[name].rounded for name in strategy_names}
     return Ladder(game=plan.game, pairs=plan.pairs, seed=plan.seed, players=players)
 
 
@@ -191,13 +191,13 @@ class LadderClimb:
     rerun: bool = False
     steps: list[LadderStep] = field(default_factory=list, init=False)
 
-    def climb(self, names: Iterable[str]) -> Iterator[LadderStep]:
+    def climb(self, rung_names: Iterable[str]) -> Iterator[LadderStep]:
         """Climb these rungs up to the first that is not beaten; yield each step.
 
         Raises `StrategyError` if a strategy fails.
         """
         players = load_ladder(self.plan.game).players
-        for name in names:
+        for name in rung_names:
             step = self._step(replace(self.plan, second=name), players[name])
             self.steps.append(step)
             yield step
@@ -212,8 +212,8 @@ class LadderClimb:
     @property
     def first_unbeaten_rung(self) -> LadderStep | None:
         """Rung that was not beaten, or None if all were."""
-        last = self.steps[-1]
-        return None if last.is_beaten else last
+        last_step = self.steps[-1]
+        return None if last_step.is_beaten else last_step
 
     @property
     def rating(self) -> Rating:

@@ -61,17 +61,17 @@ def _step(
     simulation: Simulation[S, Any, Any],
     state: S,
     player: LabPlayer,
-    chance: Random,
-    notes: list[PlayedAction] | None,
+    chance_rng: Random,
+    played_actions: list[PlayedAction] | None,
 ) -> S:
     action = player.decide(state)
-    if notes is not None:
-        notes.append(
+    if played_actions is not None:
+        played_actions.append(
             PlayedAction(
                 state, action, player.last_decision if isinstance(player, StrategyPlayer) else None
             )
         )
-    return simulation.apply_action(state, action, chance)
+    return simulation.apply_action(state, action, chance_rng)
 
 
 def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
@@ -135,11 +135,11 @@ class StrategyPlayer:
         """Do nothing: a strategy is not told of the end."""
 
 
-def play_series(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
+def play_series(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pair]:
     """Play the pairs of these numbers; each player may learn from the earlier matches."""
     with ExitStack() as stack:
         series = PairPlayer(plan, stack)
-        return [tuple(series.play_pair(number)) for number in numbers]
+        return [tuple(series.play_pair(pair_number)) for pair_number in pair_numbers]
 
 
 class PairPlayer:
@@ -168,10 +168,12 @@ class PairPlayer:
         for side, seats in enumerate(self.simulation.sides):
             dice = self.adapter.match_rngs(self.plan.seed, pair_number)
             other_sides = [candidate for candidate in self.simulation.sides if candidate != seats]
-            first = self._player(0, seats, dice.first, pair_number)
-            players: dict[int, LabPlayer] = dict.fromkeys(seats, first)
-            for other in other_sides:
-                players |= dict.fromkeys(other, self._player(1, other, dice.second, pair_number))
+            first_player = self._player(0, seats, dice.first, pair_number)
+            players: dict[int, LabPlayer] = dict.fromkeys(seats, first_player)
+            for opponent_seats in other_sides:
+                players |= dict.fromkeys(
+                    opponent_seats, self._player(1, opponent_seats, dice.second, pair_number)
+                )
             opening = self.simulation.initial_state(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
             luck = None
@@ -186,7 +188,12 @@ class PairPlayer:
             yield self._result(state, side, luck)
 
     def _tempered(
-        self, number: int, side: int, state: object, players: Sequence[LabPlayer], chance: Random
+        self,
+        pair_number: int,
+        side: int,
+        state: object,
+        players: Sequence[LabPlayer],
+        chance_rng: Random,
     ) -> tuple[Any, MatchLuck]:
         """Play a match with luck adjustment; return its final state and the luck of `side`.
 
@@ -197,30 +204,32 @@ class PairPlayer:
             state
         ):
             previous_state = state
-            state = _step(simulation, state, players[seat], chance, self._notes)
+            state = _step(simulation, state, players[seat], chance_rng, self._notes)
             cards += self.adapter.luck(previous_state, state)[side]
         # Copies of the players play the endings. They must not share memory with the real players,
         # or a strategy that learns would learn from endings that never were in the match.
         copied = [] if seat is None else _copies(players)
-        endgame_rngs = partial(self.adapter.endgame_rngs, self.plan.seed, number)
+        endgame_rngs = partial(self.adapter.endgame_rngs, self.plan.seed, pair_number)
         ends = [
             play_match(simulation, simulation.resample_hidden(state, hidden), copies, later)
             for copies, (hidden, later) in zip(copied, map(endgame_rngs, count()), strict=False)
         ]
-        state = play_match(simulation, state, players, chance, self._notes)
+        state = play_match(simulation, state, players, chance_rng, self._notes)
         points, seats = map(simulation.scores, (state, *ends)), simulation.sides[side]
         return state, MatchLuck(
             fmean(sum(scores[seat] for seat in seats) for scores in points), cards
         )
 
-    def _player(self, which: int, seats: tuple[int, ...], dice: Random, number: int) -> LabPlayer:
+    def _player(
+        self, which: int, seats: tuple[int, ...], dice: Random, pair_number: int
+    ) -> LabPlayer:
         guest = self.external_players[which]
         if guest is not None:
             return guest.for_match(seats)
         name = (self.plan.first, self.plan.second)[which]
         strategy = build_player(self.plan, name, dice, self.series_history[which])
         return StrategyPlayer(
-            self.simulation, strategy, f"of pair {number}, seed {self.plan.seed},"
+            self.simulation, strategy, f"of pair {pair_number}, seed {self.plan.seed},"
         )
 
     def _result(self, state: object, side: int, luck: MatchLuck | None) -> MatchResult:
@@ -273,20 +282,26 @@ def replay_matches(
 
     Whole series are played, because a strategy may learn within a series.
     """
-    notes: list[PlayedAction] = []
+    played_actions: list[PlayedAction] = []
     version = source_version(plan.first, get_game(plan.game))
     pairs, every = {pair for pair, _ in match_indices}, range(plan.simulation.seats)
-    for numbers in (series for series in plan.missing_series({}) if pairs & {*series}):
+    for pair_numbers in (series for series in plan.missing_series({}) if pairs & {*series}):
         with ExitStack() as stack:
-            series = PairPlayer(plan, stack, notes)
-            for number in numbers:
-                for side, _ in enumerate(series.play_pair(number)):
-                    if (number, side) in match_indices:
+            series = PairPlayer(plan, stack, played_actions)
+            for pair_number in pair_numbers:
+                for side, _ in enumerate(series.play_pair(pair_number)):
+                    if (pair_number, side) in match_indices:
                         seats, (_, end) = plan.simulation.sides[side], series.series_history[0][-1]
-                        name = f"{run_name}-{number + 1}-{side + 1}"
+                        name = f"{run_name}-{pair_number + 1}-{side + 1}"
                         players = (plan.first if seat in seats else plan.second for seat in every)
-                        names = tuple(map(display_name, players))
+                        player_names = tuple(map(display_name, players))
                         yield LabMatch(
-                            name, started_at, seats, names, tuple(notes), end, version=version
+                            name,
+                            started_at,
+                            seats,
+                            player_names,
+                            tuple(played_actions),
+                            end,
+                            version=version,
                         )
-                    notes.clear()
+                    played_actions.clear()

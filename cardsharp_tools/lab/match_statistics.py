@@ -131,17 +131,19 @@ def player_ratings(
     The results must be shares of 1.
     """
     firsts = [sides[0] for sides in matches if sides[0].player != sides[0].opponent]
-    names = {name for side in firsts for name in (side.player, side.opponent)}
-    plain = rate_teams(names, (((side.player, side.opponent), side.result) for side in firsts))
+    player_names = {name for side in firsts for name in (side.player, side.opponent)}
+    plain = rate_teams(
+        player_names, (((side.player, side.opponent), side.result) for side in firsts)
+    )
     adjusted = [
         (side, side.luck_adjusted_result)
         for side in firsts
         if side.luck_adjusted_result is not None
     ]
     adjusted_results = (((side.player, side.opponent), share) for side, share in adjusted)
-    less = rate_teams(names, adjusted_results) if len(adjusted) == len(firsts) else {}
-    order = sorted(plain, key=lambda name: -plain[name].value)
-    return {name: PlainAndAdjustedRating(plain[name], less.get(name)) for name in order}
+    less = rate_teams(player_names, adjusted_results) if len(adjusted) == len(firsts) else {}
+    ranked_names = sorted(plain, key=lambda name: -plain[name].value)
+    return {name: PlainAndAdjustedRating(plain[name], less.get(name)) for name in ranked_names}
 
 
 def mean_with_margin(values: Sequence[float]) -> Estimate:
@@ -169,7 +171,7 @@ def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
     if analysis.result is None:
         return []
     header, sides = header_of(record), []
-    names = side_names(analysis, header)
+    player_names = side_names(analysis, header)
     for side in sorted(our_sides(analysis, header) or range(SIDE_COUNT)):
         player, decisions = (
             analysis.players[side],
@@ -177,8 +179,8 @@ def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
         )
         sides.append(
             SideStatistics(
-                player=names[side],
-                opponent=names[1 - side],
+                player=player_names[side],
+                opponent=player_names[1 - side],
                 version=header.version or "",
                 day=f"{record.started_at:%Y-%m-%d}",
                 tags=header.tags,
@@ -186,7 +188,7 @@ def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
                 luck=player.luck,
                 cost=fsum(decision.cost for decision in decisions),
                 stakes=fsum(decision.stake for decision in decisions),
-                mark_counts={str(mark): number for mark, number in player.marks.items()},
+                mark_counts={str(mark): mark_count for mark, mark_count in player.marks.items()},
                 counts={name: counts[side] for name, counts in analysis.counts.items()},
                 luck_adjusted_result=analysis.luck_adjusted_result(side),
             )

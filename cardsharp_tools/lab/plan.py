@@ -77,7 +77,11 @@ class DuelPlan:
         """Return the series with pairs that are still to be played."""
         starts = range(0, self.pairs, self.series_length)
         all_series = (range(at, min(at + self.series_length, self.pairs)) for at in starts)
-        return [numbers for numbers in all_series if not recorded_pairs.keys() >= set(numbers)]
+        return [
+            pair_numbers
+            for pair_numbers in all_series
+            if not recorded_pairs.keys() >= set(pair_numbers)
+        ]
 
 
 @cache

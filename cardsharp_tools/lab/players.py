@@ -110,16 +110,17 @@ class GuardedStrategy:
         if result.result is None:
             raise StrategyError(f"{self.name}: {result.error}.\n{result.traceback}".rstrip())
         self.printed = result.stdout
-        if (seconds := process_time() - began) >= SLOW:
-            self._note_slow(seconds)
+        if (cpu_seconds := process_time() - began) >= SLOW:
+            self._note_slow(cpu_seconds)
         return result.result
 
-    def _note_slow(self, seconds: float) -> None:
+    def _note_slow(self, cpu_seconds: float) -> None:
         """Warn, while the duel is running, that the strategy is slow: a run may take hours."""
         _slow[self.name] += 1
         if _slow[self.name] == _SLOW_DECISIONS:
             hang_monitor.write_unbuffered(
-                f"{self.name} is slow: {_SLOW_DECISIONS} decisions took some {seconds:.1f} s each. "
+                f"{self.name} is slow: {_SLOW_DECISIONS} decisions took some "
+                f"{cpu_seconds:.1f} s each. "
                 f"One may take {DECISION_TIMEOUT.total_seconds():g} s, but the lab makes "
                 "thousands of them; "
                 "`cardsharp lab profile` measures it."
@@ -153,9 +154,9 @@ def decide_guarded(
 
 def _late(late: DecisionTimeout, strategy: object) -> str:
     lines = strategy_traceback(late, strategy)
-    place = f" ({lines[-1]})" if lines else ""
+    location = f" ({lines[-1]})" if lines else ""
     cause = "while it slept or waited" if late.was_sleeping else "of processor time"
-    return f"{TIMEOUT_MESSAGE} {DECISION_TIMEOUT.total_seconds():g} s {cause}{place}"
+    return f"{TIMEOUT_MESSAGE} {DECISION_TIMEOUT.total_seconds():g} s {cause}{location}"
 
 
 @contextmanager
@@ -169,26 +170,26 @@ def _limited(strategy: object) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    seconds = DECISION_TIMEOUT.total_seconds()
+    timeout_seconds = DECISION_TIMEOUT.total_seconds()
     usage = hang_monitor.UsageMeter(lambda: process_tree(os.getpid()))
 
-    def look(_number: int, _frame: FrameType | None) -> None:
-        usage.take_sample(seconds / BEATS)
-        if usage.exceeds(seconds):
+    def look(_signal_number: int, _frame: FrameType | None) -> None:
+        usage.take_sample(timeout_seconds / BEATS)
+        if usage.exceeds(timeout_seconds):
             late = DecisionTimeout()
-            late.was_sleeping = usage.used < seconds
+            late.was_sleeping = usage.used < timeout_seconds
             raise late
 
-    def used_up(_number: int, _frame: FrameType | None) -> None:
+    def used_up(_signal_number: int, _frame: FrameType | None) -> None:
         raise DecisionTimeout
 
     # Two timers: SIGPROF counts processor time, which a busy machine does not use up. SIGALRM looks
     # on the clock at what a strategy does that uses none, such as sleeping.
     signal.signal(signal.SIGPROF, used_up)
     signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, timeout_seconds)
     if not isinstance(strategy, ExternalProgram):
-        signal.setitimer(signal.ITIMER_REAL, seconds / BEATS, seconds / BEATS)
+        signal.setitimer(signal.ITIMER_REAL, timeout_seconds / BEATS, timeout_seconds / BEATS)
     try:
         yield
     finally:
@@ -205,8 +206,8 @@ def build_player(
     """
     strategy = build_unguarded_player(plan, name_or_file, rngs, series_history)
     name = display_name(name_or_file) if is_submission(name_or_file) else name_or_file
-    part = get_game(plan.game).decision_runner
-    decider = None if part is None else part.load()
+    lazy_import = get_game(plan.game).decision_runner
+    decider = None if lazy_import is None else lazy_import.load()
     return GuardedStrategy(name, strategy, decider) if is_user_strategy(name_or_file) else strategy
 
 

@@ -49,13 +49,13 @@ class SplitMix64Random(Random):
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
         """Return a number of that range."""
-        numbers = range(start) if stop is None else range(start, stop, step)
-        return numbers[(self.getrandbits(64) * len(numbers)) >> 64]
+        candidates = range(start) if stop is None else range(start, stop, step)
+        return candidates[(self.getrandbits(64) * len(candidates)) >> 64]
 
 
-def pair_rng(seed: int, pair_number: int, stream_name: int) -> SplitMix64Random:
+def pair_rng(seed: int, pair_number: int, stream_number: int) -> SplitMix64Random:
     """Return the random stream of that name for a pair of a run."""
     stream = SplitMix64Random(seed)
-    for part in (pair_number, stream_name, 0):
-        stream.state = (stream.getrandbits(64) + part) & _MASK
+    for seed_part in (pair_number, stream_number, 0):
+        stream.state = (stream.getrandbits(64) + seed_part) & _MASK
     return stream

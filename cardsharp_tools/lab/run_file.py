@@ -68,8 +68,12 @@ def load_recorded_pairs(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     if broken:  # the run was stopped in the middle of a line
         file.write_text(f"{complete}\n", encoding="utf-8")
     head, pairs = _parsed(file, complete)
-    old, new = head.model_dump(), expected_head.model_dump()
-    unlike = [f"{name} {json.dumps(old[name])}" for name in new if old[name] != new[name]]
+    recorded_values, expected_values = head.model_dump(), expected_head.model_dump()
+    unlike = [
+        f"{name} {json.dumps(recorded_values[name])}"
+        for name in expected_values
+        if recorded_values[name] != expected_values[name]
+    ]
     if unlike:
         raise ConfigError(
             f"{file} belongs to another run, or the strategies have changed since: "
@@ -85,10 +89,10 @@ def compare_runs(first_file: Path, second_file: Path) -> tuple[float, Interval, 
     compared deck by deck, so that the luck of the deal cancels out. Raises `ConfigError` for
     other decks or another opponent.
     """
-    (head, first_pairs), (other, second_pairs) = (
+    (head, first_pairs), (second_head, second_pairs) = (
         _parsed(file, read_text(file).text) for file in (first_file, second_file)
     )
-    if other.model_copy(update={"first": head.first}) != head:
+    if second_head.model_copy(update={"first": head.first}) != head:
         raise ConfigError(
             f"{first_file} and {second_file} differ in more than the first player; "
             "they cannot be compared."
@@ -97,8 +101,8 @@ def compare_runs(first_file: Path, second_file: Path) -> tuple[float, Interval, 
     if not shared:
         raise ConfigError(f"{first_file} and {second_file} share no pair; play more pairs.")
     gaps = [
-        first_player_share(first_pairs[number]) - first_player_share(second_pairs[number])
-        for number in shared
+        first_player_share(first_pairs[pair_number]) - first_player_share(second_pairs[pair_number])
+        for pair_number in shared
     ]
     matches = len(first_pairs[shared[0]])
     bounds = mean_interval([(1 + gap) / 2 for gap in gaps], matches).scaled(200, -100)
@@ -109,16 +113,16 @@ def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
     """Return the head and the pairs of a duel's file; raise `ConfigError` for an invalid line."""
     if not text.strip():
         raise ConfigError(f"{file} is empty and not a file of a duel (--out); give another one.")
-    pairs, number = dict[int, Pair](), 1
-    first, *rest = text.removesuffix("\n").split("\n")
+    pairs, line_number = dict[int, Pair](), 1
+    head_line, *rest = text.removesuffix("\n").split("\n")
     try:
-        head = _Head.model_validate_json(first)
-        for number, line in enumerate(rest, 2):  # noqa: B007 - the error message names it
+        head = _Head.model_validate_json(head_line)
+        for line_number, line in enumerate(rest, 2):  # noqa: B007 - the error message names it
             pair = _Pair.model_validate_json(line)
             pairs[pair.number] = pair.matches
     except ValueError:
         raise ConfigError(
-            f"{file}, line {number}, is not a line of a duel's file (--out); "
+            f"{file}, line {line_number}, is not a line of a duel's file (--out); "
             "give another one, or correct the line."
         ) from None
     return head, pairs

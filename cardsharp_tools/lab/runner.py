@@ -144,27 +144,31 @@ def run_duel(
         tasks = _TASKS if sprt is None else _TASKS_TESTED
         with closing(_play_missing(plan, plan.missing_series(done), pool, tasks)) as batches:
             for played in batches:
-                fresh = [(number, pair) for number, pair in played if number not in done]
+                fresh = [
+                    (pair_number, pair) for pair_number, pair in played if pair_number not in done
+                ]
                 done |= fresh
                 on_pairs(fresh)
                 if _decided(sprt, done, less):
                     break
     pairs = plan.pairs if sprt is None else sprt.pair_count
-    return DuelResult(replace(plan, pairs=pairs), tuple(done[number] for number in range(pairs)))
+    return DuelResult(
+        replace(plan, pairs=pairs), tuple(done[pair_number] for pair_number in range(pairs))
+    )
 
 
 def _decided(tested: SequentialTest | None, done: dict[int, Pair], less: LuckAdjuster) -> bool:
     if tested is None:
         return False
     pair_numbers = takewhile(done.__contains__, count(tested.pair_count))
-    return tested.add_pairs(less.adjusted_share(done[number]) for number in pair_numbers)
+    return tested.add_pairs(less.adjusted_share(done[pair_number]) for pair_number in pair_numbers)
 
 
 def _play_missing(
-    plan: DuelPlan, missing: list[range], pool: Executor | None, number: int
+    plan: DuelPlan, missing: list[range], pool: Executor | None, task_count: int
 ) -> Generator[list[NumberedPair]]:
-    size = max(1, min(len(missing) // number, 500))
-    tasks = [missing[at : at + size] for at in range(0, len(missing), size)]
+    task_size = max(1, min(len(missing) // task_count, 500))
+    tasks = [missing[at : at + task_size] for at in range(0, len(missing), task_size)]
     apart = is_strategy_file(plan.first) or is_strategy_file(plan.second)
     if pool is None or (len(tasks) == 1 and not apart):
         yield from (play_series_task(plan, task) for task in tasks)
@@ -187,6 +191,6 @@ def play_series_task(plan: DuelPlan, task: Sequence[range]) -> list[NumberedPair
     ) or play_series
     return [
         numbered_pair
-        for numbers in task
-        for numbered_pair in zip(numbers, engine(plan, numbers), strict=True)
+        for pair_numbers in task
+        for numbered_pair in zip(pair_numbers, engine(plan, pair_numbers), strict=True)
     ]

@@ -39,9 +39,11 @@ class PositionOptions(CommandOptions):
 
         `positions` is the number of positions if the options name none.
         """
-        second = self.opponent or lab_adapter(self.game).default_opponent or strategy
-        number = self.positions or positions
-        return DuelPlan(game=self.game, first=strategy, second=second, pairs=number, seed=self.seed)
+        opponent = self.opponent or lab_adapter(self.game).default_opponent or strategy
+        position_count = self.positions or positions
+        return DuelPlan(
+            game=self.game, first=strategy, second=opponent, pairs=position_count, seed=self.seed
+        )
 
 
 _LOOK = PositionOptions()
@@ -51,15 +53,15 @@ def states_with_choice(plan: DuelPlan) -> Iterator[Any]:
     """Yield the states in which `plan.first` has a choice to make, match by match."""
     simulation = plan.simulation
     seats = simulation.sides[0]
-    for number in count():
-        dice = lab_adapter(plan.game).match_rngs(plan.seed, number)
-        first = build_player(plan, plan.first, dice.first)
-        second = build_player(plan, plan.second, dice.second)
+    for pair_number in count():
+        dice = lab_adapter(plan.game).match_rngs(plan.seed, pair_number)
+        first_player = build_player(plan, plan.first, dice.first)
+        second_player = build_player(plan, plan.second, dice.second)
         state = simulation.initial_state(dice.deal)
         while (seat := simulation.current_seat(state)) is not None:
             if seat in seats and len(simulation.legal_actions(state)) > 1:
                 yield state
-            player = first if seat in seats else second
+            player = first_player if seat in seats else second_player
             action = player.decide(simulation.current_position(state)).action
             state = simulation.apply_action(state, action, dice.chance)
 
@@ -78,9 +80,9 @@ def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
     )
     position_count = changed = 0
     for state in islice(states_with_choice(plan), plan.pairs):
-        other = simulation.resample_hidden(state, Random(position_count))
+        resampled_state = simulation.resample_hidden(state, Random(position_count))
         answered = []
-        for compared_state in (state, other):
+        for compared_state in (state, resampled_state):
             player = build_player(
                 plan, plan.first, extras.match_rngs(plan.seed, position_count).first
             )
@@ -156,7 +158,7 @@ def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
     for kind, times in measured.milliseconds.items():
         nodes = measured.nodes.get(kind)
         counts = ("-", "-") if nodes is None else (f"{nodes.mean:,.0f}", f"{nodes.max:,.0f}")
-        spent = (f"{figure:.2f}" for figure in (times.mean, times.p95, times.max))
+        spent = (f"{milliseconds:.2f}" for milliseconds in (times.mean, times.p95, times.max))
         table.add_row(kind, str(times.count), *spent, *counts)
     document = {
         measure: {
@@ -192,7 +194,7 @@ def measure_profile(
             if counted is not None:
                 nodes.setdefault(kind, []).append(counted)
         on_progress()
-    figures = (
+    summaries = (
         {k: SampleStatistics.from_sample(v) for k, v in sample.items()} for sample in (times, nodes)
     )
-    return DecisionProfile(*figures)
+    return DecisionProfile(*summaries)

@@ -43,7 +43,9 @@ from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 MAX_CONCURRENCY = 256  # invocations at once, of which most are in a long poll; others wait
 MAX_CONCURRENCY_PER_CLIENT = 64  # of one caller: more of its requests wait, for each other alone
 MAX_GATEWAY_BODY_BYTES = 1_000_000  # bytes of the largest request body that is passed on
-GATEWAY_KEEP_ALIVE_SECONDS = 60  # seconds of an idle connection: who thinks must not find it just closing
+GATEWAY_KEEP_ALIVE_SECONDS = (
+    60  # seconds of an idle connection: who thinks must not find it just closing
+)
 
 _TOO_LONG = HttpResponse(413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}')
 _log = logging.getLogger(__name__)
@@ -198,10 +200,12 @@ class HttpGateway:
                 return _TOO_LONG
         http_request = _to_http_request(request, bytes(body))
         # A caller's requests wait for each other; this machine's do not.
-        line: AbstractAsyncContextManager[object] = nullcontext()
+        semaphore: AbstractAsyncContextManager[object] = nullcontext()
         if caller := client_address_of(http_request.source_ip):
-            line = self._lines.setdefault(caller, asyncio.Semaphore(MAX_CONCURRENCY_PER_CLIENT))
-        async with line:
+            semaphore = self._lines.setdefault(
+                caller, asyncio.Semaphore(MAX_CONCURRENCY_PER_CLIENT)
+            )
+        async with semaphore:
             return await self._invoked(to_event(http_request, self._clock.now()))
 
     async def _invoked(self, event: Event) -> HttpResponse:

@@ -202,5 +202,5 @@ class Emulator:
 
 def queue_arn(sqs: Any, url: str) -> str:  # noqa: ANN401 - as above
     """Return a queue's ARN."""
-    answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
-    return str(answer["Attributes"]["QueueArn"])
+    response = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    return str(response["Attributes"]["QueueArn"])

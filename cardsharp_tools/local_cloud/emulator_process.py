@@ -70,11 +70,11 @@ def _keep_attributes() -> None:
     update = provisioners._update_resource  # noqa: SLF001 - it has no other place
 
     def keeping(*arguments: Any) -> Any:  # noqa: ANN401 - as it is there
-        kind, physical, old, new, stack, *rest = arguments
+        kind, physical, old_properties, new_properties, stack, *rest = arguments
         logical = rest[0] if rest else None
         resources = cloudformation._stacks[stack]["_resources"]  # noqa: SLF001
         attributes = rest[1] if len(rest) > 1 else resources.get(logical, {}).get("Attributes")
-        return update(kind, physical, old, new, stack, logical, attributes)
+        return update(kind, physical, old_properties, new_properties, stack, logical, attributes)
 
     provisioners._update_resource = keeping  # noqa: SLF001
 

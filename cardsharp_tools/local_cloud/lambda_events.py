@@ -151,12 +151,12 @@ def invoke(function: LambdaFunction, event: Event, context: LocalLambdaContext) 
     The event and the response are converted to JSON and back, as in Lambda.
     """
     began = context.clock.monotonic()
-    answer, error = None, None
+    result, error = None, None
     try:
         payload: Event = json.loads(json.dumps(event))
-        answer = json.loads(json.dumps(function.handler(payload, context)))
+        result = json.loads(json.dumps(function.handler(payload, context)))
     except Exception as failure:  # noqa: BLE001 - the boundary that Lambda itself is
         error = f"{type(failure).__name__}: {failure}"
     if error is None and context.clock.monotonic() - began > function.timeout.total_seconds():
-        answer, error = None, f"Task timed out after {function.timeout.total_seconds():.2f} seconds"
-    return InvocationResult(function.name, event, answer, error)
+        result, error = None, f"Task timed out after {function.timeout.total_seconds():.2f} seconds"
+    return InvocationResult(function.name, event, result, error)

@@ -43,8 +43,8 @@ def _samples(document: dict[str, object]) -> Iterator[MetricSample]:
         return
     at = datetime.fromtimestamp(head["Timestamp"] / 1000, UTC)
     for directive in head["CloudWatchMetrics"]:
-        for names in directive["Dimensions"]:
-            dimensions = frozenset((name, str(document[name])) for name in names)
+        for dimension_names in directive["Dimensions"]:
+            dimensions = frozenset((name, str(document[name])) for name in dimension_names)
             for metric in directive["Metrics"]:
                 identity = MetricKey(directive["Namespace"], metric["Name"], dimensions)
                 values = document.get(metric["Name"])  # one or a list of them

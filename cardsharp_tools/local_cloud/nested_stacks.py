@@ -81,7 +81,7 @@ class _Nested:
                 yield from self._inner(name).resources()
                 continue
             fields = {
-                key: self.filled(part) for key, part in resource.items() if key != "Condition"
+                key: self.filled(value) for key, value in resource.items() if key != "Condition"
             }
             if "DependsOn" in fields:
                 fields["DependsOn"] = f"{self.prefix}{fields['DependsOn']}"
@@ -120,30 +120,30 @@ class _Nested:
             return self.stack_condition if decided else False
         equal_conditions = [
             condition_name
-            for condition_name, other in self.conditions.items()
-            if other == condition
+            for condition_name, other_condition in self.conditions.items()
+            if other_condition == condition
         ]
         full_name = equal_conditions[0] if equal_conditions else f"{self.prefix}{name}"
         self.conditions.setdefault(full_name, condition)
         return full_name
 
-    def filled(self, part: Expression) -> Expression:
+    def filled(self, expression: Expression) -> Expression:
         """A part of this template as it reads in the whole."""
-        if isinstance(part, list):
-            return [item for item in map(self.filled, part) if not self._is_gone(item)]
-        if not isinstance(part, dict):
-            return part
-        if len(part) == 1:
-            ((function, argument),) = part.items()
+        if isinstance(expression, list):
+            return [item for item in map(self.filled, expression) if not self._is_gone(item)]
+        if not isinstance(expression, dict):
+            return expression
+        if len(expression) == 1:
+            ((function, argument),) = expression.items()
             result = self._call(function, argument)
             if result is not None:
                 return result
-        filled = {key: self.filled(value) for key, value in part.items()}
+        filled = {key: self.filled(value) for key, value in expression.items()}
         return {key: value for key, value in filled.items() if not self._is_gone(value)}
 
-    def _is_gone(self, part: Expression) -> bool:
+    def _is_gone(self, expression: Expression) -> bool:
         """Return True if a nested template's parameters have removed this part."""
-        return self.parameters is not None and part == {"Ref": "AWS::NoValue"}
+        return self.parameters is not None and expression == {"Ref": "AWS::NoValue"}
 
     def _call(self, function: str, argument: Expression) -> Expression | None:
         """Return the value of an intrinsic function, or None if only its arguments change."""
@@ -185,7 +185,7 @@ class _Nested:
 
     def _text(self, text: str) -> Expression:
         """An Fn::Sub with its parameters written out, as far as they are texts or names."""
-        names: dict[str, Expression] = {}
+        variables: dict[str, Expression] = {}
 
         def written(reference: re.Match[str]) -> str:
             name, _, attribute = reference[1].partition(".")
@@ -201,12 +201,12 @@ class _Nested:
                     return f"${{{other}}}"
                 case {"Fn::Sub": str(other)}:
                     return other
-            names[name] = value
+            variables[name] = value
             return reference[0]
 
         full_text = re.sub(r"\$\{([^!}]+)\}", written, text)
-        if names:
-            return {"Fn::Sub": [full_text, names]}
+        if variables:
+            return {"Fn::Sub": [full_text, variables]}
         return {"Fn::Sub": full_text} if "${" in full_text else full_text
 
 

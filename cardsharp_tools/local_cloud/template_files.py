@@ -53,8 +53,8 @@ def hosted_game_names() -> tuple[str, ...]:
 
     One that the house makes of a game's rules is deployed by the parameter `Game`.
     """
-    parts = ((game.name, game.http_service) for game in all_games())
-    return tuple(name for name, part in parts if part is not None and not part.args)
+    services = ((game.name, game.http_service) for game in all_games())
+    return tuple(name for name, service in services if service is not None and not service.args)
 
 
 def template_paths() -> tuple[Path, ...]:

@@ -60,7 +60,9 @@ POLLER_TIME = timedelta(seconds=100)  # longer than a tick and a poll: so one ta
 MAX_LAMBDA_TIME = timedelta(minutes=15)  # what Lambda grants a function at most
 
 
-HANDLER_SHUTDOWN_GRACE = timedelta(seconds=3)  # how long handlers get to end once the arena has hung up
+HANDLER_SHUTDOWN_GRACE = timedelta(
+    seconds=3
+)  # how long handlers get to end once the arena has hung up
 
 
 @contextmanager

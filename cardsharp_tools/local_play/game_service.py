@@ -103,10 +103,10 @@ def _bots(game: Game, store: str, url: str) -> Iterator[Mapping[str, str]]:
         if store == EMULATOR or file == MEMORY_PATH:
             file = f"{stack.enter_context(TemporaryDirectory(prefix='cardsharp-'))}/{game.name}"
         stack.enter_context(redirect_telemetry(data_folder() / "bot.log"))
-        places = stack.enter_context(
+        dependencies = stack.enter_context(
             run_workers(Path(f"{file}.bots"), print_notice, MAX_INVITED_BOTS)
         )
-        settings = places.settings
+        settings = dependencies.settings
         yield {
             BOT_STORE_SETTING: settings.store,
             BOT_QUEUE_SETTING: settings.queue,

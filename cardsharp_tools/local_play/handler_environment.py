@@ -81,12 +81,15 @@ class _Saying(logging.Handler):
 
 
 @contextmanager
-def forward_warnings(notify: Notify, *names: str) -> Iterator[None]:
+def forward_warnings(notify: Notify, *logger_names: str) -> Iterator[None]:
     """Pass the warnings of loggers of these names, or of all of ours, to `notify`.
 
     Each warning is passed once a minute at most.
     """
-    handler, sources = _Saying(notify), [logging.getLogger(name) for name in names or (LOGGER,)]
+    handler, sources = (
+        _Saying(notify),
+        [logging.getLogger(name) for name in logger_names or (LOGGER,)],
+    )
     for source in sources:
         source.addHandler(handler)
     try:
@@ -133,8 +136,8 @@ class LogFile(io.TextIOWrapper):
         super().flush()
         self._path.replace(self._path.with_name(f"{self._path.name}.1"))
         create_private_file(self._path)
-        with self._path.open("ab") as new:
-            os.dup2(new.fileno(), self.fileno())
+        with self._path.open("ab") as new_file:
+            os.dup2(new_file.fileno(), self.fileno())
         self._length = 0
 
     def flush(self) -> None:

@@ -64,13 +64,13 @@ class LocalRun:
     organiser: ArenaClient
     check: Callable[[], None]
 
-    def _create_match(self, number: int) -> str:
+    def _create_match(self, match_number: int) -> str:
         """The id of the match of that number between the two teams, created by the organiser."""
         script = self.config
-        seed = None if script.seed is None else f"{script.seed}/{number}"
+        seed = None if script.seed is None else f"{script.seed}/{match_number}"
         params = MatchParams(
             player_ids=(BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]),
-            tags=(f"play-{number}",),
+            tags=(f"play-{match_number}",),
             random_seed=seed,
             timeout=script.turn_limit,
         )
@@ -100,8 +100,10 @@ def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
     password = secrets.token_urlsafe()
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(ArenaConfig(admin_password=password)))
-        order = OpponentConfig(arena.url, *OPPONENT_CREDENTIALS, config.opponent, config.seed)
-        opponent = stack.enter_context(OpponentProcess(order, folder / "opponent.log"))
+        opponent_config = OpponentConfig(
+            arena.url, *OPPONENT_CREDENTIALS, config.opponent, config.seed
+        )
+        opponent = stack.enter_context(OpponentProcess(opponent_config, folder / "opponent.log"))
         cloud = stack.enter_context(start_cloud_backend(config.cloud, folder))
         limit = decision_limit(config.turn_limit)
         variables = bot_settings(config.strategy, arena.url, cloud, limit)

@@ -58,9 +58,9 @@ class OpponentConfig:
 class OpponentClient:
     """Client that plays all its matches turn by turn over a single connection."""
 
-    def __init__(self, client: ArenaClient, order: OpponentConfig) -> None:
-        self._client, self._order = client, order
-        self._name, self._match = load_strategy(order.strategy), ""
+    def __init__(self, client: ArenaClient, config: OpponentConfig) -> None:
+        self._client, self._order = client, config
+        self._name, self._match = load_strategy(config.strategy), ""
 
     def play_forever(self) -> None:
         """Play every turn that the arena offers, without end; raise `ArenaError` on failure."""
@@ -85,12 +85,12 @@ class OpponentClient:
 class OpponentProcess(ChildProcess):
     """Parent's handle of an opponent's process, which ends with the block."""
 
-    def __init__(self, order: OpponentConfig, log: Path) -> None:
-        self._name = display_name(order.strategy)
+    def __init__(self, config: OpponentConfig, log: Path) -> None:
+        self._name = display_name(config.strategy)
         self._log = log
         with log.open("wb") as errors:
             super().__init__(
-                "cardsharp_tools.local_play.opponent", json.dumps(asdict(order)), errors
+                "cardsharp_tools.local_play.opponent", json.dumps(asdict(config)), errors
             )
 
     def __enter__(self) -> Self:
@@ -128,11 +128,11 @@ def start_steady_opponent(url: str, folder: Path) -> Iterator[None]:
 
 def main() -> None:
     """Play by the configuration on stdin."""
-    order = OpponentConfig(**json.loads(read_parameters()))
+    config = OpponentConfig(**json.loads(read_parameters()))
     try:
-        with ArenaClient(order.address, Credentials(order.user, order.password)) as client:
+        with ArenaClient(config.address, Credentials(config.user, config.password)) as client:
             with redirect_stdout(sys.stderr):  # our parent reads stdout
-                opponent = OpponentClient(client, order)
+                opponent = OpponentClient(client, config)
             signal_ready()
             opponent.play_forever()
     except CardsharpError as error:

@@ -63,16 +63,16 @@ def run_workers(store: Path, notify: Notify, concurrency: int) -> Iterator[SeatD
     if (proxy := os.environ.get(PROXY)) is not None:
         variables[PROXY] = proxy
     with settings_environment(variables), ExitStack() as stack:
-        places = build_seat_dependencies(WorkerSettings.load(os.environ), metrics_recorder)
+        dependencies = build_seat_dependencies(WorkerSettings.load(os.environ), metrics_recorder)
         stack.callback(build_seat_dependencies.cache_clear)
         stack.enter_context(forward_warnings(notify))
-        stack.callback(places.dispatcher.match_log.close)
-        stack.callback(places.vault.close)
+        stack.callback(dependencies.dispatcher.match_log.close)
+        stack.callback(dependencies.vault.close)
 
         def lookout(_event: Event, context: LocalLambdaContext) -> object:
             """Watch the match log, as no arena names matches here."""
-            offered = places.dispatcher.dispatch_until(
-                places.settings.lease_check_interval,
+            offered = dependencies.dispatcher.dispatch_until(
+                dependencies.settings.lease_check_interval,
                 lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
             )
             return {"offered": offered}
@@ -81,7 +81,7 @@ def run_workers(store: Path, notify: Notify, concurrency: int) -> Iterator[SeatD
             concurrency=concurrency, on_invocation=failure_observer(notify)
         )
         at_work = run_bot_runtime(
-            places.dispatcher, options, worker_time=LOCAL_WORKER_TIME, poller_handler=lookout
+            dependencies.dispatcher, options, worker_time=LOCAL_WORKER_TIME, poller_handler=lookout
         )
         stack.enter_context(at_work)
-        yield places
+        yield dependencies

@@ -24,7 +24,9 @@ from cardsharp_tools.local_server.log_filter import RepeatFilter
 
 T = TypeVar("T")
 
-ARENA_KEEP_ALIVE = timedelta(minutes=5)  # longer than a long think, that no POST meets a closing one
+ARENA_KEEP_ALIVE = timedelta(
+    minutes=5
+)  # longer than a long think, that no POST meets a closing one
 
 
 class ArenaServer(BackgroundServer):
@@ -73,8 +75,12 @@ class ArenaServer(BackgroundServer):
         `piles` are further fields of the request. Raises `InvalidInput` with the answer that a
         request would get.
         """
-        seconds = None if timeout is None else timeout.total_seconds()
-        optional_fields = {"tags": list(tags) or None, "randomSeed": seed, "timeout": seconds}
+        timeout_seconds = None if timeout is None else timeout.total_seconds()
+        optional_fields = {
+            "tags": list(tags) or None,
+            "randomSeed": seed,
+            "timeout": timeout_seconds,
+        }
         present_fields = {
             name: value for name, value in optional_fields.items() if value is not None
         }

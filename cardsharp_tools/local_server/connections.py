@@ -77,14 +77,16 @@ class ClientConnection(socket.socket):
 
     def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
         """Send as many bytes as there is room for."""
-        size = memoryview(data).nbytes
-        return self._counted(size, lambda: super(ClientConnection, self).send(data, flags))
+        byte_count = memoryview(data).nbytes
+        return self._counted(byte_count, lambda: super(ClientConnection, self).send(data, flags))
 
     def sendmsg(self, buffers: "Iterable[ReadableBuffer]", /, *more: Any) -> int:  # noqa: ANN401
         """Send as many bytes as there is room for."""
-        parts = list(buffers)
-        size = sum(memoryview(part).nbytes for part in parts)
-        return self._counted(size, lambda: super(ClientConnection, self).sendmsg(parts, *more))
+        buffer_list = list(buffers)
+        byte_count = sum(memoryview(buffer).nbytes for buffer in buffer_list)
+        return self._counted(
+            byte_count, lambda: super(ClientConnection, self).sendmsg(buffer_list, *more)
+        )
 
     def close(self) -> None:
         """Close the connection and remove it from the limiter."""
@@ -114,13 +116,13 @@ class ClientConnection(socket.socket):
         }:
             self.first_byte_at = self.limiter.clock()
 
-    def _counted(self, size: int, send: Callable[[], int]) -> int:
+    def _counted(self, byte_count: int, send: Callable[[], int]) -> int:
         sent_bytes = 0
         try:
             sent_bytes = send()
         finally:
-            self.limiter.unread_bytes += size - sent_bytes - self.unread_bytes
-            self.unread_bytes = size - sent_bytes
+            self.limiter.unread_bytes += byte_count - sent_bytes - self.unread_bytes
+            self.unread_bytes = byte_count - sent_bytes
             if not self.unread_bytes:
                 self.stalled_since = None
             elif sent_bytes or self.stalled_since is None:
@@ -246,20 +248,24 @@ class ConnectionLimiter:
             candidate.abort_connection()
         return candidate is not None
 
-    def _is_over(self, line: ClientConnection, current_time: float) -> bool:
+    def _is_over(self, connection: ClientConnection, current_time: float) -> bool:
         if (
-            line.stalled_since is not None
-            and current_time - line.stalled_since > WRITE_STALL_TIMEOUT.total_seconds()
+            connection.stalled_since is not None
+            and current_time - connection.stalled_since > WRITE_STALL_TIMEOUT.total_seconds()
         ):
             return True
-        started_at = line.state_since if line.state is ConnectionState.NEW else line.first_byte_at
+        started_at = (
+            connection.state_since
+            if connection.state is ConnectionState.NEW
+            else connection.first_byte_at
+        )
         if started_at is not None:
             return current_time - started_at > HEADER_TIMEOUT.total_seconds()
         full = len(self) > self.max_connections / 2
         return (
             full
-            and line.state is ConnectionState.IDLE
-            and current_time - line.state_since > IDLE_TIMEOUT_WHEN_BUSY.total_seconds()
+            and connection.state is ConnectionState.IDLE
+            and current_time - connection.state_since > IDLE_TIMEOUT_WHEN_BUSY.total_seconds()
         )
 
 
@@ -271,19 +277,19 @@ def track_requests(app: ASGIApp, limiter: ConnectionLimiter) -> ASGIApp:
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        line = limiter.find(scope.get("client"))
-        if line is None:
+        connection = limiter.find(scope.get("client"))
+        if connection is None:
             await app(scope, receive, send)
             return
-        limiter.set_state(line, ConnectionState.ANONYMOUS)
-        scope.setdefault("state", {})["signed_in"] = line.mark_authenticated
+        limiter.set_state(connection, ConnectionState.ANONYMOUS)
+        scope.setdefault("state", {})["signed_in"] = connection.mark_authenticated
         try:
             await app(scope, receive, send)
         finally:
             limiter.set_state(
-                line,
+                connection,
                 ConnectionState.IDLE_AUTHENTICATED
-                if line.is_authenticated
+                if connection.is_authenticated
                 else ConnectionState.IDLE,
             )
 

@@ -20,7 +20,9 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.local_server.connections import ConnectionLimiter, track_requests
 from cardsharp_tools.local_server.listening_socket import ListeningSocket
 
-RESPONSE_SHUTDOWN_GRACE = timedelta(seconds=3)  # how long a stop waits for answers that are being written
+RESPONSE_SHUTDOWN_GRACE = timedelta(
+    seconds=3
+)  # how long a stop waits for answers that are being written
 BODY_TIMEOUT = timedelta(seconds=10)  # from the head of a request to the end of its body
 TICKS_PER_SECOND = 10  # of which every tenth closes the connections whose time is over
 
@@ -106,9 +108,9 @@ class LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Register the connection and begin the protocol."""
         super().connection_made(transport)
-        line = self._lines.find(transport.get_extra_info("peername"))
-        if line is not None:
-            line.abort = transport.abort
+        connection = self._lines.find(transport.get_extra_info("peername"))
+        if connection is not None:
+            connection.abort = transport.abort
 
 
 class WakingServer(uvicorn.Server):

@@ -50,8 +50,8 @@ class ListeningSocket(socket.socket):
 
     def close(self) -> None:
         """Close the socket and all connections that have not sent anything."""
-        for line in list(self._silent):
-            self._drop(line)
+        for connection in list(self._silent):
+            self._drop(connection)
         self._watched.close()
         super().close()
 
@@ -65,16 +65,16 @@ class ListeningSocket(socket.socket):
             self._looked = True
             self._take_in()
             ready = [key.fileobj for key, _ in self._watched.select(0)]
-            spoke = [line for line in ready if isinstance(line, ClientConnection)]
+            spoke = [connection for connection in ready if isinstance(connection, ClientConnection)]
             # From the end: whoever has the fewest connections is the first to be answered.
-            spoke.sort(key=lambda line: -self.connections.count_for(line.client_ip))
+            spoke.sort(key=lambda connection: -self.connections.count_for(connection.client_ip))
             self._spoke = spoke[-MAX_HANDOVERS_PER_POLL:]
         while self._spoke:
-            line = self._spoke.pop()
-            if self._has_data(line):
-                self._forget(line)
-                line.abort = None
-                return line, line.address
+            connection = self._spoke.pop()
+            if self._has_data(connection):
+                self._forget(connection)
+                connection.abort = None
+                return connection, connection.address
         self._looked = False
         raise BlockingIOError
 
@@ -92,29 +92,31 @@ class ListeningSocket(socket.socket):
                     _log.warning("No handle is left for a connection; another was closed for it.")
                     return
                 raise
-            line = ClientConnection(self.family, self.type, self.proto, accepted_socket.detach())
-            line.settimeout(0)
-            line.limiter, line.address = self.connections, address[:2]
-            line.client_ip = client_address_of(address[0]) or address[0]
-            line.abort = partial(self._drop, line)
-            self._silent.add(line)
-            self._watched.register(line, selectors.EVENT_READ)
-            self.connections.add(line)
+            connection = ClientConnection(
+                self.family, self.type, self.proto, accepted_socket.detach()
+            )
+            connection.settimeout(0)
+            connection.limiter, connection.address = self.connections, address[:2]
+            connection.client_ip = client_address_of(address[0]) or address[0]
+            connection.abort = partial(self._drop, connection)
+            self._silent.add(connection)
+            self._watched.register(connection, selectors.EVENT_READ)
+            self.connections.add(connection)
 
-    def _has_data(self, line: ClientConnection) -> bool:
+    def _has_data(self, connection: ClientConnection) -> bool:
         """Return True if a client has sent data; drop a client that has gone."""
-        if line not in self._silent:  # closed for another meanwhile
+        if connection not in self._silent:  # closed for another meanwhile
             return False
         with suppress(OSError):
-            if line.recv(1, socket.MSG_PEEK):
+            if connection.recv(1, socket.MSG_PEEK):
                 return True
-        self._drop(line)
+        self._drop(connection)
         return False
 
-    def _drop(self, line: ClientConnection) -> None:
-        self._forget(line)
-        line.close()
+    def _drop(self, connection: ClientConnection) -> None:
+        self._forget(connection)
+        connection.close()
 
-    def _forget(self, line: ClientConnection) -> None:
-        self._silent.discard(line)
-        self._watched.unregister(line)
+    def _forget(self, connection: ClientConnection) -> None:
+        self._silent.discard(connection)
+        self._watched.unregister(connection)

@@ -67,14 +67,18 @@ class _Document(NamedTuple):
         unread = describe_json_error(self.text, self.line or 1)
         if unread is not None:
             return f"{self.file}{unread}; correct it, or give another file."
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
-        return f"{place}: {error}"
+        location = self.file if self.line is None else f"{self.file}, line {self.line}"
+        return f"{location}: {error}"
 
 
 def _documents(file: str, lines: Sequence[str]) -> list[_Document]:
     """Return the file as one document, or its lines if it is not one JSON document."""
     text = "\n".join(lines)
-    filled = [_Document(file, line, number) for number, line in enumerate(lines, 1) if line.strip()]
+    filled = [
+        _Document(file, line, line_number)
+        for line_number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
     is_lines = (
         len(filled) > 1 and filled[0].text.startswith("{") and describe_json_error(text) is not None
     )

@@ -79,9 +79,9 @@ class ArenaMatchReader(SnapshotMatchReader):
         A caller that asks for the match asks for its moves next.
         """
         if self._last[0] != match_id:
-            answer = self._ask(f"/api/matches/{match_id}?showevents=true", may_lack=True)
+            response = self._ask(f"/api/matches/{match_id}?showevents=true", may_lack=True)
             try:
-                self._last = match_id, parse_match(answer.content) if answer.ok else None
+                self._last = match_id, parse_match(response.content) if response.ok else None
             except InvalidInput as error:
                 raise ConfigError(f"{self._base}: {error}") from None
         return self._last[1]
@@ -89,22 +89,22 @@ class ArenaMatchReader(SnapshotMatchReader):
     def _ask(self, path: str, *, may_lack: bool = False) -> requests.Response:
         try:
             with http_session(self._base, self._proxy, secret=self._login is not None) as session:
-                answer = session.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
+                response = session.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
         except requests.RequestException as error:
             if (at_proxy := proxy_failure(self._base, self._proxy, error)) is not None:
                 raise at_proxy from None
             raise Unreachable(
                 f"{self._base} does not answer; is the arena running, and is the address right?"
             ) from None
-        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+        if response.status_code == HTTPStatus.UNAUTHORIZED:
             raise ConfigError(
                 f"{self._base} shows its matches to players only; set CARDSHARP_USER and "
                 "CARDSHARP_PASSWORD (over https only), or start the arena with --public."
             )
-        lacks = may_lack and answer.status_code in {HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST}
-        if not answer.ok and not lacks:
-            raise Unreachable(f"{self._base} answered {answer.status_code}.")
-        return answer
+        lacks = may_lack and response.status_code in {HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST}
+        if not response.ok and not lacks:
+            raise Unreachable(f"{self._base} answered {response.status_code}.")
+        return response
 
 
 def _listed(document: Mapping[str, Any]) -> MatchRecord:
@@ -168,16 +168,14 @@ def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource
     if source_ref.startswith(_URLS):
         arena = partial(ArenaMatchReader, source_ref)
         return MatchSource(lambda: nullcontext(arena()), timedelta(milliseconds=800))
-    place = _placed(source_ref)
+    path = _placed(source_ref)
     if source_ref == STDIN_PATH:
         recorded = parse_recordings({"The standard input": sys.stdin.buffer.read()})
-    elif place.is_dir() or place.suffix in RECORDING_SUFFIXES:
-        recorded = parse_recordings(read_recordings(place))
+    elif path.is_dir() or path.suffix in RECORDING_SUFFIXES:
+        recorded = parse_recordings(read_recordings(path))
     else:
         store = (
-            source_ref
-            if source_ref.startswith(_STORES) or not place.is_file()
-            else f"sqlite:{place}"
+            source_ref if source_ref.startswith(_STORES) or not path.is_file() else f"sqlite:{path}"
         )
         return MatchSource(partial(open_game_log, game, store))
     return MatchSource(lambda: nullcontext(recorded), timedelta(seconds=5))
@@ -186,12 +184,12 @@ def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource
 def _placed(match_ref: str) -> Path:
     """Return the file or folder that a name may mean; a contest's folder means the log in it."""
     sample = _SAMPLES / f"{Path(match_ref).name}.json.gz"
-    place = sample if sample.is_file() else Path(match_ref).expanduser()
-    folder = place.parent if place.name == FILE else place
+    path = sample if sample.is_file() else Path(match_ref).expanduser()
+    folder = path.parent if path.name == FILE else path
     if (folder / FILE).is_file():
         log = folder / "matches.db"
         return log if log.is_file() else folder / "arena.db"
-    return place
+    return path
 
 
 def find_match_source(
@@ -203,15 +201,15 @@ def find_match_source(
     also be a source itself, whose last match is meant, or the address of a match. Raises
     `ConfigError` if there is no such match.
     """
-    place = _placed(match_ref)
+    path = _placed(match_ref)
     is_source = (
         match_ref == STDIN_PATH
         or match_ref.startswith(_STORES)
-        or place.suffix in RECORDING_SUFFIXES
+        or path.suffix in RECORDING_SUFFIXES
     )
     if match_ref.startswith(_URLS):
         source, match_ref = find_source(match_ref, game), _addressed(match_ref)
-    elif match_ref != LAST_MATCH and (is_source or place.is_dir() or place.is_file()):
+    elif match_ref != LAST_MATCH and (is_source or path.is_dir() or path.is_file()):
         source, match_ref = find_source(match_ref, game), LAST_MATCH
     elif store is None and game is not None and game.open_archive is not None:
         return _find_in_archive_or_log(match_ref, game)
@@ -292,5 +290,9 @@ def _addressed(url: str) -> str:
     """Return the id of the match at this address, or `last` if it is not a match's."""
     parts = urlsplit(url)
     of_match = "/matches/" in parts.path or "/match/" in parts.fragment
-    last = (parts.fragment or parts.path).rstrip("/").rpartition("/")[2]
-    return last if of_match and last.isalnum() and last != "statistics" else LAST_MATCH
+    last_segment = (parts.fragment or parts.path).rstrip("/").rpartition("/")[2]
+    return (
+        last_segment
+        if of_match and last_segment.isalnum() and last_segment != "statistics"
+        else LAST_MATCH
+    )

@@ -157,19 +157,19 @@ def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], 
     )
     # Then too little time is left to begin a poll: what remains is the cost of being started.
     started = timedelta(seconds=30)
-    figures = [_measured(setup, "Poller", [schedule_event(timestamp)], _POLLER_TIME, started)]
+    metrics = [_measured(setup, "Poller", [schedule_event(timestamp)], _POLLER_TIME, started)]
     message = setup.queue.receive(timedelta(seconds=5))
     if message is None or match_id not in message.body or not setup.log.matches():
         raise ConfigError("The poller put no message about the match on the queue.")
     # The same message again: the match is finished, so one conditional write refuses it.
-    figures += [_measured(setup, "Worker", [sqs_event([message], timestamp)], _WORKER_TIME)]
+    metrics += [_measured(setup, "Worker", [sqs_event([message], timestamp)], _WORKER_TIME)]
     events_by_function: dict[str, list[Event]] = {
         "Practice": [{}],
         "Director": [schedule_event(timestamp)],
         "ViewerService": [json.loads(_LIST.read_text("utf-8"))],
         **{f"{service_prefix(game)}Service": sample_requests(game) for game in hosted_game_names()},
     }
-    figures += [
+    metrics += [
         _measured(setup, name, events, _REQUEST_TIME) for name, events in events_by_function.items()
     ]
     record = setup.log.match(match_id)
@@ -177,11 +177,12 @@ def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], 
         raise ConfigError(f"The match log says that match {match_id} is not finished.")
     # The least of some starts: what more it took was the machine's.
     repeat_starts = [
-        [setup.measure_start_cpu(figure.name) for _ in range(_MORE_STARTS)] for figure in figures
+        [setup.measure_start_cpu(function_metrics.name) for _ in range(_MORE_STARTS)]
+        for function_metrics in metrics
     ]
     return [
-        replace(figure, init_cpu=min(figure.init_cpu, *more))
-        for figure, more in zip(figures, repeat_starts, strict=True)
+        replace(function_metrics, init_cpu=min(function_metrics.init_cpu, *more))
+        for function_metrics, more in zip(metrics, repeat_starts, strict=True)
     ], record
 
 
@@ -197,10 +198,10 @@ def _measured(
     `warm` is the time limit of the warm call if it differs from `limit`.
     """
     with scene.open_function(name) as sandbox:
-        first, *_ = [_timed(sandbox, event, limit)[0] for event in events]
+        first_duration, *_ = [_timed(sandbox, event, limit)[0] for event in events]
         calls = [_timed(sandbox, events[-1], warm or limit)[1] for _ in range(_WARM_CALLS)]
         peak, usual = sandbox.usage().peak_bytes, sorted(calls)[_WARM_CALLS // 2]
-        return FunctionMetrics(name, sandbox.init_usage.cpu, first, peak, usual)
+        return FunctionMetrics(name, sandbox.init_usage.cpu, first_duration, peak, usual)
 
 
 def _timed(
@@ -209,13 +210,13 @@ def _timed(
     """The processor time and the time that an invocation took; its answer must be a success."""
     clock, start_cpu = SystemClock(), sandbox.usage().cpu
     began = clock.monotonic()
-    answer = sandbox.invoke(event, timeout)
+    response = sandbox.invoke(event, timeout)
     took = timedelta(seconds=clock.monotonic() - began)
-    if isinstance(answer, dict) and answer.get("batchItemFailures"):
-        raise ConfigError(f"The worker reports failures: {answer}.")
-    is_http = isinstance(answer, dict) and "statusCode" in answer
-    if is_http and not is_expected_status(event, int(answer["statusCode"])):
-        raise ConfigError(f"A request was refused: {answer}.")
+    if isinstance(response, dict) and response.get("batchItemFailures"):
+        raise ConfigError(f"The worker reports failures: {response}.")
+    is_http = isinstance(response, dict) and "statusCode" in response
+    if is_http and not is_expected_status(event, int(response["statusCode"])):
+        raise ConfigError(f"A request was refused: {response}.")
     return sandbox.usage().cpu - start_cpu, took
 
 
@@ -230,10 +231,10 @@ def main() -> None:
             print_flushed("running every function; the poller listens for its least time ...")
             slow = slowdown_factor()
             with artifact_test_setup(artifacts, python) as prepared:
-                figures, record = run_all_functions(prepared)
+                metrics, record = run_all_functions(prepared)
     except CardsharpError as error:
         sys.exit(str(error))
-    sys.exit(_report(figures, record, max(slow, slowdown_factor())))
+    sys.exit(_report(metrics, record, max(slow, slowdown_factor())))
 
 
 def _prepared(build_dir: Path | None, folder: Path) -> tuple[Build, Path]:
@@ -249,10 +250,10 @@ def _prepared(build_dir: Path | None, folder: Path) -> tuple[Build, Path]:
     return sam_build(folder, BuildTarget(version)), base
 
 
-def _report(figures: list[FunctionMetrics], record: MatchRecord, slow: float) -> int:
+def _report(metrics: list[FunctionMetrics], record: MatchRecord, slow: float) -> int:
     """Print the report; return 1 if a target is missed, with the start scaled to this machine."""
-    for figure in figures:
-        print_flushed(f"  {figure}")
+    for function_metrics in metrics:
+        print_flushed(f"  {function_metrics}")
     result = "?" if record.outcome is None else record.outcome.get("result")
     print_flushed(f"  match {record.match_id} played to its end by the artifacts: {result}")
     init = MAX_INIT_TIME * slow
@@ -261,12 +262,16 @@ def _report(figures: list[FunctionMetrics], record: MatchRecord, slow: float) ->
             f"  this machine is now {slow:.1f} times as slow as the machine of the limits"
         )
     missed = [
-        figure.name
-        for figure in figures
-        if figure.init_cpu > init or figure.peak_bytes > MAX_ARTIFACT_MEMORY_BYTES
+        function_metrics.name
+        for function_metrics in metrics
+        if function_metrics.init_cpu > init
+        or function_metrics.peak_bytes > MAX_ARTIFACT_MEMORY_BYTES
     ]
     if missed:
-        aims = f"{init / timedelta(milliseconds=1):.0f} ms or {MAX_ARTIFACT_MEMORY_BYTES / 1024**2:.0f} MB"
+        aims = (
+            f"{init / timedelta(milliseconds=1):.0f} ms or "
+            f"{MAX_ARTIFACT_MEMORY_BYTES / 1024**2:.0f} MB"
+        )
         print_flushed(f"Above the limit of {aims}: {', '.join(missed)}")
     return 1 if missed else 0
 

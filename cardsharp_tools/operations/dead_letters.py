@@ -161,7 +161,7 @@ def _received(sqs: Client, url: str) -> dict[str, DeadLetter]:
     letters_by_id: dict[str, DeadLetter] = {}
     while True:
         previous_count = len(letters_by_id)
-        answer = call(
+        response = call(
             "dead letters",
             sqs.receive_message,
             QueueUrl=url,
@@ -170,7 +170,7 @@ def _received(sqs: Client, url: str) -> dict[str, DeadLetter]:
             WaitTimeSeconds=1,
             MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
         )
-        for message in answer.get("Messages", []):
+        for message in response.get("Messages", []):
             attributes = message["Attributes"]
             letters_by_id[message["MessageId"]] = DeadLetter(
                 letter_id=message["MessageId"],

@@ -56,7 +56,7 @@ def rewrite_legacy_matches(table: DynamoTable, reader: DynamoMatchReader) -> int
 
 def _summarize(record: MatchRecord, moves: Sequence[MoveRecord]) -> Summaries:
     try:
-        part = game_of_match(record).summarize_moves
+        lazy_import = game_of_match(record).summarize_moves
     except InvalidInput:
         return NO_SUMMARIES
-    return NO_SUMMARIES if part is None else part.load()(record, moves)
+    return NO_SUMMARIES if lazy_import is None else lazy_import.load()(record, moves)

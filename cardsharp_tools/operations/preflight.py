@@ -203,12 +203,16 @@ def _rights(client: Clients, arn: str, stack: str) -> str:
         raise CheckSkipped("the account's root user has all rights; better use a role")
     if identity.startswith("assumed-role/"):
         arn = f"arn:aws:iam::{account}:role/{identity.split('/')[1]}"
-    names = {"region": client("lambda").meta.region_name, "account": account, "stack": stack}
-    boundary = BOUNDARY_ARN.format(**names)
+    template_values = {
+        "region": client("lambda").meta.region_name,
+        "account": account,
+        "stack": stack,
+    }
+    boundary = BOUNDARY_ARN.format(**template_values)
 
     def may(action: str, resource: str, context_values: Mapping[str, str]) -> bool:
-        place = resource.format(service=action.partition(":")[0], **names)
-        return _simulated(client("iam"), arn, action, place, context_values)
+        resource_arn = resource.format(service=action.partition(":")[0], **template_values)
+        return _simulated(client("iam"), arn, action, resource_arn, context_values)
 
     missing, advice = [], ""
     for permission in tomllib.loads(_PERMISSION_TABLE.read_text("utf-8"))["asked"]:
@@ -218,7 +222,9 @@ def _rights(client: Clients, arn: str, stack: str) -> str:
             permission.get("told", {}),
         )
         if may(
-            action, resource, {key: template.format(**names) for key, template in context.items()}
+            action,
+            resource,
+            {key: template.format(**template_values) for key, template in context.items()},
         ):
             continue
         bounded = {"iam:PermissionsBoundary": boundary}
@@ -241,13 +247,15 @@ def _simulated(
 
     Raises `CheckSkipped` if the simulation is not available.
     """
-    entries = [
+    context_entries = [
         {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
         for key, value in context.items()
     ]
     request = {"PolicySourceArn": arn, "ActionNames": [action], "ResourceArns": [resource]}
     try:
-        response = call("rights", iam.simulate_principal_policy, **request, ContextEntries=entries)
+        response = call(
+            "rights", iam.simulate_principal_policy, **request, ContextEntries=context_entries
+        )
     except StoreError as error:
         raise CheckSkipped(f"IAM cannot simulate them: {error}") from None
     return all(
@@ -269,9 +277,10 @@ def check_deployed_version(client: Clients, name: str) -> Iterator[CheckResult]:
     ]
     pages = ["the pages"] if "Services" in parameters and parameters["DeployWeb"] == "yes" else []
     if games or pages:
-        parts = ", ".join([*games, *pages])
+        deleted_parts = ", ".join([*games, *pages])
         text = (
-            f"{name} is of version 0.2. Its match log stays, but an update deletes {parts} with "
+            f"{name} is of version 0.2. Its match log stays, but an update deletes "
+            f"{deleted_parts} with "
             f"their tables. Deploy them as stacks of their own ({UPGRADE})."
         )
         yield CheckResult("upgrade", CheckStatus.FAILED, text)

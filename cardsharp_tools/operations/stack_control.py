@@ -42,8 +42,8 @@ def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bo
     It is not retried, because a repeated invocation might do its work twice.
     """
     function = stack.output(output)
-    answer = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
-    return bool(answer.get("FunctionError")), json.loads(answer["Payload"].read() or b"null")
+    response = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+    return bool(response.get("FunctionError")), json.loads(response["Payload"].read() or b"null")
 
 
 def doctor_checks(stack: Stack) -> Iterator[CheckResult]:
@@ -160,7 +160,8 @@ _SCHEDULE_FIELDS = (
 SETTINGS_DELAY = SETTINGS_CACHE_TTL + timedelta(seconds=3)
 """Time after which every process has read new settings, also one whose read was just under way.
 
-A function may use settings as old as `SETTINGS_CACHE_TTL`, and an eventually consistent read may be a second
+A function may use settings as old as `SETTINGS_CACHE_TTL`, and an eventually consistent read
+may be a second
 late.
 """
 
@@ -178,9 +179,10 @@ def pause(stack: Stack, *, stop_schedule: bool = False, clock: Clock | None = No
         return
     running = stack.log.running_matches()
     if running:
-        names = ", ".join(record.match_id for record in running)
+        match_ids_text = ", ".join(record.match_id for record in running)
         raise ConfigError(
-            f"Paused, but {names} are still running. Disable the schedule when they have ended."
+            f"Paused, but {match_ids_text} are still running. Disable the schedule when "
+            "they have ended."
         )
     _set_schedule(stack, "DISABLED")
 
@@ -252,8 +254,8 @@ def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
                 f"protect --off --stack {stack.name}"
             )
         call("match log", dynamodb.delete_table, TableName=table)
-    names = [f"/{stack.name}/{parameter}" for parameter in PASSWORD_PARAMETERS]
-    response = call("passwords", stack.client("ssm").delete_parameters, Names=names)
+    parameter_names = [f"/{stack.name}/{parameter}" for parameter in PASSWORD_PARAMETERS]
+    response = call("passwords", stack.client("ssm").delete_parameters, Names=parameter_names)
     return [
         *response["DeletedParameters"],
         *([table] if include_match_log and table is not None else []),
@@ -296,7 +298,7 @@ class EffectiveBotSettings(CamelCaseModel):
 def read_settings(stack: Stack) -> EffectiveBotSettings:
     """Return the effective settings of a stack; raises `StoreError`."""
     switches, get_parameter = stack.runtime_settings_store.read(), stack.parameters.get
-    tags = tuple(part.strip() for part in get_parameter("MatchTags", "").split(",") if part.strip())
+    tags = tuple(tag.strip() for tag in get_parameter("MatchTags", "").split(",") if tag.strip())
     return EffectiveBotSettings(
         strategy=switches.strategy or get_parameter("Strategy") or GAME.default_strategy,
         tags=tags if switches.tags is None else switches.tags,

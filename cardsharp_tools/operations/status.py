@@ -78,13 +78,15 @@ class StackStatus(CamelCaseModel):
             f"stack     {self.stack}{', paused' if bot is not None and bot.settings.paused else ''}"
         )
         if bot is not None:
-            last = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
+            last_poll_text = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
             yield f"settings  {bot.settings}"
-            when = f"schedule {bot.schedule.lower()}, last successful poll {last}"
+            when = f"schedule {bot.schedule.lower()}, last successful poll {last_poll_text}"
             yield f"listening {bot.settings.when}, {when}"
             waits = f"{bot.waiting} waiting, {bot.in_flight} in flight"
             yield f"playing   {', '.join(bot.running) or 'nothing'}; {waits}"
-            counted = ", ".join(f"{number} {result}" for result, number in bot.results.items())
+            counted = ", ".join(
+                f"{match_count} {result}" for result, match_count in bot.results.items()
+            )
             yield f"results   {counted or 'none yet'}"
             yield f"match log dynamodb:{bot.table}"
         if director is not None:
@@ -166,7 +168,11 @@ def _problems(
             f"The director failed {{}} times within an hour. See {logs}.": director.errors,
             f"AWS refused the director {{}} times within an hour {want}.": director.throttles,
         }
-    yield from (sentence.format(number) for sentence, number in counted.items() if number)
+    yield from (
+        sentence.format(problem_count)
+        for sentence, problem_count in counted.items()
+        if problem_count
+    )
     if stack.parameters.get("Stage") == "prod" and not is_protected(stack):
         yield (
             "The stack or its match log can be deleted by mistake. Protect them: "
@@ -195,7 +201,7 @@ def _minutes(
     back: timedelta,
 ) -> dict[datetime, float]:
     """The sums of a metric of ours, or of one of our functions, by the minutes that have any."""
-    answer = call(
+    response = call(
         "metrics",
         stack.client("cloudwatch").get_metric_statistics,
         Namespace="AWS/Lambda" if "FunctionName" in dimensions else NAMESPACE,
@@ -206,18 +212,18 @@ def _minutes(
         Period=60,
         Statistics=["Sum"],
     )
-    return {point["Timestamp"]: point["Sum"] for point in answer["Datapoints"]}
+    return {datapoint["Timestamp"]: datapoint["Sum"] for datapoint in response["Datapoints"]}
 
 
 def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
     ask = stack.client("sqs").get_queue_attributes
-    answer = call("queue", ask, QueueUrl=url, AttributeNames=[name])
-    return int(answer["Attributes"][name])
+    response = call("queue", ask, QueueUrl=url, AttributeNames=[name])
+    return int(response["Attributes"][name])
 
 
 def active_alarms(stack: Stack) -> tuple[str, ...]:
     """The logical names of the stack's alarms that are on."""
-    answer = call(
+    response = call(
         "alarms",
         stack.client("cloudwatch").describe_alarms,
         AlarmNamePrefix=f"{stack.name}-",
@@ -225,7 +231,7 @@ def active_alarms(stack: Stack) -> tuple[str, ...]:
         AlarmTypes=["MetricAlarm", "CompositeAlarm"],
     )
     logical = {physical: name for name, physical in stack.ids.items()}
-    listed = [*answer.get("MetricAlarms", []), *answer.get("CompositeAlarms", [])]
+    listed = [*response.get("MetricAlarms", []), *response.get("CompositeAlarms", [])]
     return tuple(sorted(logical.get(alarm["AlarmName"], alarm["AlarmName"]) for alarm in listed))
 
 
@@ -235,7 +241,7 @@ def month_to_date_cost(client: Clients, current_time: datetime) -> str:
     No cost is recorded until `project` is made a cost allocation tag in the billing console.
     """
     month = current_time.date().replace(day=1)
-    answer = call(
+    response = call(
         "bill",
         client("ce").get_cost_and_usage,
         TimePeriod={"Start": str(month), "End": str(current_time.date() + timedelta(days=1))},
@@ -244,7 +250,7 @@ def month_to_date_cost(client: Clients, current_time: datetime) -> str:
         Filter={"Tags": {"Key": "project", "Values": ["cardsharp"]}},
     )
     costs = [
-        period["Total"]["UnblendedCost"] for period in answer["ResultsByTime"] if period["Total"]
+        period["Total"]["UnblendedCost"] for period in response["ResultsByTime"] if period["Total"]
     ]
-    amount = sum(float(cost["Amount"]) for cost in costs)
-    return f"{amount:.2f} {costs[0]['Unit'] if costs else 'USD'} since {month}"
+    total_cost = sum(float(cost["Amount"]) for cost in costs)
+    return f"{total_cost:.2f} {costs[0]['Unit'] if costs else 'USD'} since {month}"

@@ -40,14 +40,14 @@ _KINDS = {
 """Types of C by the characters of Python's `struct`; P is any pointer."""
 
 
-def struct_fields(kinds: str, names: str, *arrays: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
+def struct_fields(kinds: str, field_names: str, *arrays: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
     """Return the fields of a ctypes structure; a character gives each type, "." an array.
 
     `kinds` has a character for the type of each member; "." stands for the next of `arrays`.
     """
     more = iter(arrays)
     types = [next(more) if kind == "." else _KINDS[kind] for kind in kinds]
-    return list(zip(names.split(), types, strict=True))
+    return list(zip(field_names.split(), types, strict=True))
 
 
 def declare_function(function: Any, argument_types: str, return_type: str = "i") -> Any:  # noqa: ANN401

@@ -34,13 +34,17 @@ def series_player(first: str, second: str) -> SeriesPlayer | None:
     return play_compiled
 
 
-def play_compiled(plan: DuelPlan, numbers: Sequence[int]) -> list[Pair]:
+def play_compiled(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pair]:
     """Play the consecutive pairs of one series in this process."""
-    engine, first, second = load_engine(), native_player(plan.first), native_player(plan.second)
-    if engine is None or first is None or second is None:
+    engine, first_player, second_player = (
+        load_engine(),
+        native_player(plan.first),
+        native_player(plan.second),
+    )
+    if engine is None or first_player is None or second_player is None:
         raise RuntimeError("The compiled engine is there no more; use --pure-python.")
     played = engine.play_pairs(
-        (first, second), plan.seed, numbers, luck_adjusted=plan.luck_adjusted
+        (first_player, second_player), plan.seed, pair_numbers, luck_adjusted=plan.luck_adjusted
     )
     return [tuple(_result(result, plan) for result in pair) for pair in played]
 

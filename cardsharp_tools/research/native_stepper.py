@@ -93,8 +93,10 @@ class NativeStepper:
 
         Return None, or the first lane with an illegal action; then nothing has changed.
         """
-        run, numbers = byref(self._run), actions.ctypes.data
-        invalid_lane: int = self._library.lanes_play(self._lanes, run, numbers, _places(rows))
+        run, action_address = byref(self._run), actions.ctypes.data
+        invalid_lane: int = self._library.lanes_play(
+            self._lanes, run, action_address, _places(rows)
+        )
         return None if invalid_lane < 0 else invalid_lane
 
 

@@ -40,8 +40,12 @@ class AnalysisReport:
     @classmethod
     def from_header(cls, analysis: MatchAnalysis, header: Header) -> "AnalysisReport":
         """Return the report; our side is first, and partners are named together."""
-        first, second = side_names(analysis, header)
-        names = (f"{first} (first)", f"{second} (second)") if first == second else (first, second)
+        first_name, second_name = side_names(analysis, header)
+        names = (
+            (f"{first_name} (first)", f"{second_name} (second)")
+            if first_name == second_name
+            else (first_name, second_name)
+        )
         return cls(analysis, names, 1 if our_sides(analysis, header) == {1} else 0)
 
     @property
@@ -94,23 +98,25 @@ def print_analysis(console: Console, analysis: AnalysisReport) -> None:
 
 
 def _players(report: AnalysisReport) -> Table:
-    analysis, order = report.analysis, report.side_order
-    players = [analysis.players[side] for side in order]
+    analysis, side_order = report.analysis, report.side_order
+    players = [analysis.players[side] for side in side_order]
     table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False)
     table.add_column("")
-    for side in order:
+    for side in side_order:
         table.add_column(report.names[side], justify="right", header_style="bold")
     shares = (player.accuracy for player in players)
     table.add_row("accuracy", *("-" if share is None else f"{share:.1f} %" for share in shares))
     table.add_row("skill", *(report.signed_text(player.skill) for player in players))
     table.add_row("luck", *(report.signed_text(player.luck) for player in players))
-    less_luck = [value for value in map(analysis.luck_adjusted_result, order) if value is not None]
+    less_luck = [
+        value for value in map(analysis.luck_adjusted_result, side_order) if value is not None
+    ]
     if less_luck:
         table.add_row("luck-adjusted", *map(report.value_text, less_luck))
     for mark, name in _PLURAL.items():
         table.add_row(name, *(str(player.marks[mark]) for player in players))
     for name, counts in analysis.counts.items():
-        table.add_row(name, *(str(counts[side]) for side in order))
+        table.add_row(name, *(str(counts[side]) for side in side_order))
     return table
 
 
@@ -174,9 +180,14 @@ def _print_marked(console: Console, report: AnalysisReport) -> None:
 
 
 def _swings(report: AnalysisReport, swings: Sequence[JudgedDecision]) -> Table:
-    figures = (f"for {report.first_side_name}", "by the cards")
+    value_columns = (f"for {report.first_side_name}", "by the cards")
     table = borderless_table(
-        "turn", "who", "what happened", *figures, right_aligned=("turn", *figures), column_gap=1
+        "turn",
+        "who",
+        "what happened",
+        *value_columns,
+        right_aligned=("turn", *value_columns),
+        column_gap=1,
     )
     table.columns[1].max_width, table.columns[1].overflow = 20, "fold"
     for swing in swings:

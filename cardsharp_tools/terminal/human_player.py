@@ -167,17 +167,17 @@ class TerminalPlayer(Generic[P, A]):
 
         Raises `PlayerQuit` or `MoveUndone`.
         """
-        question = PlayerPrompt(
+        prompt = PlayerPrompt(
             position, self.screen.choices(position), self.advisor, self.make_decision
         )
-        only = question.forced_decision()
+        only = prompt.forced_decision()
         if only is not None:
             return only
         self._print(self._position_lines(position))
         if self.show_hints:
-            advice = question.advice()
+            advice = prompt.advice()
             self._print([f"Hint: {advice.action}. {advice.reason}"])
-        return question.decision_for(self._typed(question), "Typed at the terminal")
+        return prompt.decision_for(self._typed(prompt), "Typed at the terminal")
 
     def confirm(self, expected: str, prompt: str) -> bool:
         """Return True if the person types `expected`; raise `PlayerQuit` if the person leaves."""
@@ -192,17 +192,17 @@ class TerminalPlayer(Generic[P, A]):
             raise PlayerQuit
         return line
 
-    def _typed(self, question: PlayerPrompt[P, A]) -> A:
-        position = question.position
+    def _typed(self, prompt: PlayerPrompt[P, A]) -> A:
+        position = prompt.position
         while True:
             line = self._line(_PROMPT)
             if self.can_undo and line.lower() == "undo":
                 raise MoveUndone
             reply = self._replies().get(line.lower())
             if reply is not None:
-                self._print(reply(question))
+                self._print(reply(prompt))
                 continue
-            matches = matching_choices(line, question.choices)
+            matches = matching_choices(line, prompt.choices)
             if len(matches) == 1:
                 return matches[0].action
             self._print(
@@ -242,8 +242,8 @@ class TerminalPlayer(Generic[P, A]):
             yield f"... {earlier} earlier lines"
         yield from self._past[-_EARLIER:] or ["Nothing has happened yet."]
 
-    def _hint(self, question: PlayerPrompt[P, A]) -> Iterator[RenderableType]:
-        advice = question.advice()
+    def _hint(self, prompt: PlayerPrompt[P, A]) -> Iterator[RenderableType]:
+        advice = prompt.advice()
         yield f"{self.advisor.name} would: {advice.action}. {advice.reason}"
         if few := advice.options[:_MAX_OPTIONS]:
             yield options_table(advice.model_copy(update={"options": few}))

@@ -91,9 +91,9 @@ def judge_value_text(number_format: str, value: float) -> str:
     return format(value, number_format).replace("%", " %")
 
 
-def signed_value_text(form: str, value: float) -> str:
+def signed_value_text(number_format: str, value: float) -> str:
     """Return a difference of judge's values with its sign, such as `-2.4 %`; zero is `+0.0 %`."""
-    text = judge_value_text(f"+{form.removeprefix('+')}", value)
+    text = judge_value_text(f"+{number_format.removeprefix('+')}", value)
     return text if text.strip("+-0. %") else text.replace("-", "+")
 
 
@@ -155,9 +155,9 @@ class StepPrinter(Generic[S]):
             return
         console = result_console()
         print_title(console, record, self.title(header))
-        for number, step in enumerate(our_steps, 1):
-            place = f"step {steps.index(step) + 1}"
-            title = f"turn {turn}, decision {number} of {len(our_steps)}, {place}"
+        for decision_number, step in enumerate(our_steps, 1):
+            step_text = f"step {steps.index(step) + 1}"
+            title = f"turn {turn}, decision {decision_number} of {len(our_steps)}, {step_text}"
             _print_decision(console, title, step, self.position_text(step), self.outcome_text(step))
 
     def title(self, header: Header) -> str:
@@ -183,8 +183,8 @@ class StepPrinter(Generic[S]):
             return None
         table = Table.grid(padding=(0, 2))
         table.add_column(style="dim")
-        for name, part in position.items():
-            table.add_row(name, part if isinstance(part, str) else json.dumps(part))
+        for name, value in position.items():
+            table.add_row(name, value if isinstance(value, str) else json.dumps(value))
         return table
 
 
@@ -195,8 +195,8 @@ def select_turn_parts(
     turns = [(turn_of(part), part) for part in parts]
     selected = [part for turn, part in turns if turn_number in {None, turn}]
     if turn_number is not None and not selected:
-        last = turns[-1][0] if turns else 0
-        raise ConfigError(f"There is no turn {turn_number}. The log has turns 1 to {last}.")
+        last_turn = turns[-1][0] if turns else 0
+        raise ConfigError(f"There is no turn {turn_number}. The log has turns 1 to {last_turn}.")
     return selected
 
 
@@ -242,11 +242,11 @@ def _name(step: ReplayStep, header: Header) -> str:
 
     A header with one name is that of a seat that we took: only our moves then have a name.
     """
-    names = header.names or header.players
-    if len(names) == 1:
-        return names[0] if step.decision is not None else ""
-    is_named = step.seat is not None and step.seat < len(names)
-    return names[step.seat or 0] if is_named else ""
+    player_names = header.names or header.players
+    if len(player_names) == 1:
+        return player_names[0] if step.decision is not None else ""
+    is_named = step.seat is not None and step.seat < len(player_names)
+    return player_names[step.seat or 0] if is_named else ""
 
 
 def step_row(step: ReplayStep, header: Header) -> Table:

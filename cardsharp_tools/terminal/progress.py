@@ -20,7 +20,7 @@ FIRST_MESSAGE_SECONDS = 2.0  # seconds without a word
 class ProgressBar:
     """Progress bar of `steps` steps; a context manager."""
 
-    def __init__(self, steps: int, text: str = "", completed_steps: int = 0) -> None:
+    def __init__(self, step_count: int, text: str = "", completed_steps: int = 0) -> None:
         console = message_console()
         self._progress = progress.Progress(
             progress.TextColumn("{task.description}"),
@@ -32,9 +32,11 @@ class ProgressBar:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task(text, total=steps, completed=completed_steps)
+        self._task = self._progress.add_task(text, total=step_count, completed=completed_steps)
         self.line = Timer(
-            FIRST_MESSAGE_SECONDS, console.print, (f"{text} {completed_steps}/{steps} ...".strip(),)
+            FIRST_MESSAGE_SECONDS,
+            console.print,
+            (f"{text} {completed_steps}/{step_count} ...".strip(),),
         )
         self.line.daemon = True
 

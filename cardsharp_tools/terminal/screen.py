@@ -135,9 +135,9 @@ class Screen(Generic[S, P, A]):
     @classmethod
     def rules_introduction(cls) -> list[str]:
         """Return the rules up to the list of notes."""
-        first = _LISTED.search(cls.rules)
-        lines = cls.rules[: first.start() if first else None].rstrip().splitlines()
-        return [*lines, "  Each is explained when it first comes up."] if first else lines
+        list_match = _LISTED.search(cls.rules)
+        lines = cls.rules[: list_match.start() if list_match else None].rstrip().splitlines()
+        return [*lines, "  Each is explained when it first comes up."] if list_match else lines
 
     def unknown_input_text(self, _line: str, _position: P) -> str:
         """Return the reply to an input that matches no choice."""
@@ -177,13 +177,13 @@ def lower_case_words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9-]+|[♣♦♥♠]", text.lower())
 
 
-def format_columns(items: Sequence[str], width: int, first: str = "") -> list[str]:
-    """Return items in columns of `width` characters, read downwards; `first` leads each line."""
-    room = width - len(first)
+def format_columns(items: Sequence[str], width: int, prefix: str = "") -> list[str]:
+    """Return items in columns of `width` characters, read downwards; `prefix` leads each line."""
+    room = width - len(prefix)
     wide = 2 + max(map(len, items), default=0)
     rows = -(-len(items) // max(1, (room + 2) // wide))
     lines = ("".join(f"{item:{wide}}" for item in items[row::rows]).rstrip() for row in range(rows))
-    return [(first if not row else " " * len(first)) + line for row, line in enumerate(lines)]
+    return [(prefix if not row else " " * len(prefix)) + line for row, line in enumerate(lines)]
 
 
 def ambiguous_input_text(matches: Sequence[Choice[Any]]) -> str:

@@ -65,10 +65,10 @@ def prepare_streams() -> None:
     get are a fault.
     """
     lacks_output = sys.stdout is None
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            setattr(sys, name, _null(number))
-            if number == 0:
+            setattr(sys, name, _null(descriptor))
+            if descriptor == 0:
                 sys.stdin = cast("TextIO", _ClosedInput())
     codecs.register_error(HANDLER, _replace)
     _tolerate(sys.stdin, "replace")
@@ -107,15 +107,15 @@ class _ClosedInput(io.TextIOBase):
     readline = read
 
 
-def _null(number: int) -> io.TextIOWrapper:
+def _null(descriptor: int) -> io.TextIOWrapper:
     """Return /dev/null opened as the stream of that number."""
     null = os.open(os.devnull, os.O_RDWR)
-    if null != number:
-        os.dup2(null, number)
+    if null != descriptor:
+        os.dup2(null, descriptor)
         os.close(null)
-    os.set_inheritable(number, True)  # noqa: FBT003 - as Python has it
-    mode = "r" if number == 0 else "w"
-    return io.TextIOWrapper(io.FileIO(number, mode, closefd=False), encoding="utf-8")
+    os.set_inheritable(descriptor, True)  # noqa: FBT003 - as Python has it
+    mode = "r" if descriptor == 0 else "w"
+    return io.TextIOWrapper(io.FileIO(descriptor, mode, closefd=False), encoding="utf-8")
 
 
 def _tolerate(stream: object, errors: str) -> None:

@@ -35,14 +35,14 @@ install_retry_counter()
 def load_service(name: str) -> "HttpService[Any] | AsgiService":
     """Return the HTTP service of the game; raise `ConfigError` if it has none."""
     try:
-        part = get_game(name).http_service
+        lazy_import = get_game(name).http_service
     except InvalidInput as error:
         raise ConfigError(f"{GAME_SETTING} must name a game. {error}") from None
-    if part is None:
+    if lazy_import is None:
         raise ConfigError(
             f"{GAME_SETTING} must name a game with an HTTP service, but '{name}' has none."
         )
-    return part.load()
+    return lazy_import.load()
 
 
 @cache

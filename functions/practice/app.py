@@ -29,10 +29,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str
     """
     set_invocation_log_context(context.aws_request_id)
     job = invocation_context(context, os.environ, metrics_recorder)
-    order = load_order_handler(event)
+    order_handler = load_order_handler(event)
     payload = {k: v for k, v in event.items() if k != PLAY} if _is_object(event) else event
     try:
-        ids = list(order(payload, job))
+        ids = list(order_handler(payload, job))
     finally:
         metrics_recorder.flush()
     logger.info("ordered", extra={"match_ids": ids})

@@ -48,7 +48,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
         return {"batchItemFailures": []}
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
     try:
-        answer = process_partial_response(
+        response = process_partial_response(
             event=event,
             record_handler=lambda record: process_record(record, context),
             processor=processor,
@@ -59,7 +59,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
     for _, error, _ in processor.exceptions:
         if isinstance(error, ConfigError):
             raise error
-    return answer
+    return response
 
 
 def process_record(record: SQSRecord, context: LambdaContext) -> str:

@@ -160,7 +160,8 @@ def test_a_file_that_exits_or_hangs_on_import_is_reported(
     hurried = (
         "import sys; from datetime import timedelta; "
         "from cardsharp_tools.executors import line_process; "
-        "from cardsharp_tools.cli import main; line_process.PROGRAM_START_TIMEOUT = timedelta(seconds=3); "
+        "from cardsharp_tools.cli import main; line_process.PROGRAM_START_TIMEOUT = "
+        "timedelta(seconds=3); "
         f"sys.exit(main({[*command.split(), file]!r}))"
     )
     result = subprocess.run(  # noqa: S603 - our own command

@@ -64,12 +64,12 @@ def referenced_name(expression: Expression) -> str | None:
     if function == "Fn::GetAtt":
         return get_att_text(argument).partition(".")[0]
     if function == "Fn::Sub":
-        text, names = parse_sub(argument)
+        text, variables = parse_sub(argument)
         # A resource's own text, or something in it, such as a table's index.
         match = re.match(r"^(?:integrations/)?\$\{([^}!]+)\}", text)
         if match is not None:
             name = match[1].partition(".")[0]
-            return referenced_name(names[name]) if name in names else name
+            return referenced_name(variables[name]) if name in variables else name
     return None
 
 
@@ -147,19 +147,19 @@ def _text(function: str, argument: Expression, template: Template) -> str:
         arn = f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{physical_name}"
         return arn if str(argument).rstrip("'}").endswith("Arn") else physical_name
     if function == "Fn::Join":
-        return str(argument[0].join(_longest(part, template) for part in as_list(argument[1])))
-    text, names = parse_sub(argument)
+        return str(argument[0].join(_longest(value, template) for value in as_list(argument[1])))
+    text, variables = parse_sub(argument)
 
     def filled(match: re.Match[str]) -> str:
         name = match[1]
-        part = names.get(name, {"Fn::GetAtt": name} if "." in name else {"Ref": name})
-        return _longest(part, template)
+        expression = variables.get(name, {"Fn::GetAtt": name} if "." in name else {"Ref": name})
+        return _longest(expression, template)
 
     return SUBSTITUTION_PATTERN.sub(filled, text)
 
 
-def _longest(part: Expression, template: Template) -> str:
-    return max((str(value) for value in possible_values(part, template)), key=len, default="")
+def _longest(expression: Expression, template: Template) -> str:
+    return max((str(value) for value in possible_values(expression, template)), key=len, default="")
 
 
 def _placeholder_name(name: str) -> str:
@@ -201,6 +201,6 @@ def min_value(expression: Expression, template: Template) -> float:
     return min(_numbers(expression, template), default=0)
 
 
-def _numbers(part: Expression, template: Template) -> list[float]:
-    values = possible_values(part, template)
+def _numbers(expression: Expression, template: Template) -> list[float]:
+    values = possible_values(expression, template)
     return [float(value) for value in values if re.fullmatch(r"-?\d+(\.\d+)?", str(value))]

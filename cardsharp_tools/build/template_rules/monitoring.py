@@ -43,19 +43,22 @@ def check_redrive_alarm(template: Template) -> Iterator[str]:
                 yield f"{name} counts what is sent to {queue}, to which messages are only moved"
 
 
-def _fed(part: Expression) -> Iterator[Expression]:
+def _fed(expression: Expression) -> Iterator[Expression]:
     """Yield the queues that roles, destinations or schedules send to, not only redrive policies."""
-    if isinstance(part, list):
-        for child in part:
+    if isinstance(expression, list):
+        for child in expression:
             yield from _fed(child)
-    elif isinstance(part, dict):
-        if "sqs:SendMessage" in as_list(part.get("Action", [])) and part.get("Effect") == "Allow":
-            yield from as_list(part["Resource"])
-        if part.get("Type") == "SQS" or "OnFailure" in part:
-            yield part.get("OnFailure", part).get("Destination")
-        if "DeadLetterConfig" in part:
-            yield part["DeadLetterConfig"].get("Arn")
-        for key, child in part.items():
+    elif isinstance(expression, dict):
+        if (
+            "sqs:SendMessage" in as_list(expression.get("Action", []))
+            and expression.get("Effect") == "Allow"
+        ):
+            yield from as_list(expression["Resource"])
+        if expression.get("Type") == "SQS" or "OnFailure" in expression:
+            yield expression.get("OnFailure", expression).get("Destination")
+        if "DeadLetterConfig" in expression:
+            yield expression["DeadLetterConfig"].get("Arn")
+        for key, child in expression.items():
             yield from _fed(child) if key != "RedrivePolicy" else ()
 
 
@@ -135,12 +138,16 @@ def _metrics_of(alarm: Expression) -> Iterator[Expression]:
 def _widget_metrics(widget: Expression) -> Iterator[Expression]:
     """Yield the metrics of a widget, with "." expanded from the line above, and its searches."""
     above: list[Expression] = []
-    for line in widget["properties"].get("metrics", []):
-        if isinstance(line[0], dict):
-            yield from _searched(line[0].get("expression", ""))
+    for metric_fields in widget["properties"].get("metrics", []):
+        if isinstance(metric_fields[0], dict):
+            yield from _searched(metric_fields[0].get("expression", ""))
             continue
-        names = {"Ref", "Fn::GetAtt"}
-        fields = [field for field in line if not (isinstance(field, dict) and field.keys() - names)]
+        reference_keys = {"Ref", "Fn::GetAtt"}
+        fields = [
+            field
+            for field in metric_fields
+            if not (isinstance(field, dict) and field.keys() - reference_keys)
+        ]
         above = [above[n] if field == "." else field for n, field in enumerate(fields)]
         pairs = zip(above[2::2], above[3::2], strict=True)
         dimensions = [{"Name": name, "Value": value} for name, value in pairs]
@@ -151,22 +158,22 @@ def _searched(expression: str) -> Iterator[Expression]:
     """Yield the metric of a search: `SEARCH('{Namespace,dimension} MetricName="Name"')`."""
     match = re.search(r"""\{([^}]+)\} MetricName=\\?"(\w+)""", expression)
     if match:
-        namespace, *names = match[1].split(",")
-        dimensions = [{"Name": name, "Value": ""} for name in names]
+        namespace, *dimension_names = match[1].split(",")
+        dimensions = [{"Name": name, "Value": ""} for name in dimension_names]
         yield {"Namespace": namespace, "MetricName": match[2], "Dimensions": dimensions}
 
 
 def _widgets(dashboard: Expression, template: Template) -> list[Expression]:
     """A dashboard's widgets, in which references to resources are left as references."""
     body = dashboard["DashboardBody"]
-    text, names = parse_sub(body["Fn::Sub"] if isinstance(body, dict) else body)
+    text, variables = parse_sub(body["Fn::Sub"] if isinstance(body, dict) else body)
 
     def resolve_reference(match: re.Match[str]) -> str:
         name = match[1]
-        return json.dumps(names.get(name, {"Fn::GetAtt" if "." in name else "Ref": name}))
+        return json.dumps(variables.get(name, {"Fn::GetAtt" if "." in name else "Ref": name}))
 
     text = re.sub(r'"\$\{([^}]+)\}"', resolve_reference, text)
-    plain = longest_expansion({"Fn::Sub": [text, names]}, template)
+    plain = longest_expansion({"Fn::Sub": [text, variables]}, template)
     widgets: list[Expression] = json.loads(plain)["widgets"]
     return widgets
 

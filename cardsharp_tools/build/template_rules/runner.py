@@ -47,24 +47,32 @@ def check_service_models(template: Template) -> Iterator[str]:
 
 
 def _shape_violations(
-    part: Expression, shape: Shape, place: str, template: Template
+    expression: Expression, shape: Shape, property_path: str, template: Template
 ) -> Iterator[str]:
     """Yield every violation of a shape's constraints in a part of a template."""
-    if isinstance(shape, StructureShape) and isinstance(part, dict) and not intrinsic_call(part)[0]:
+    if (
+        isinstance(shape, StructureShape)
+        and isinstance(expression, dict)
+        and not intrinsic_call(expression)[0]
+    ):
         members = {name.lower(): member for name, member in shape.members.items()}
-        for key in part.keys() & {key for key in part if key.lower() in members}:
+        for key in expression.keys() & {key for key in expression if key.lower() in members}:
             yield from _shape_violations(
-                part[key], members[key.lower()], f"{place}.{key}", template
+                expression[key], members[key.lower()], f"{property_path}.{key}", template
             )
-    elif isinstance(shape, ListShape) and isinstance(part, list):
-        if not shape.metadata.get("min", 0) <= len(part) <= shape.metadata.get("max", len(part)):
-            yield f"{place} has {len(part)} entries"
-        for item in part:
-            yield from _shape_violations(item, shape.member, place, template)
+    elif isinstance(shape, ListShape) and isinstance(expression, list):
+        if (
+            not shape.metadata.get("min", 0)
+            <= len(expression)
+            <= shape.metadata.get("max", len(expression))
+        ):
+            yield f"{property_path} has {len(expression)} entries"
+        for item in expression:
+            yield from _shape_violations(item, shape.member, property_path, template)
     else:
-        for value in possible_values(part, template):
-            fault = _fault(value, shape, as_written=value == part)
-            yield from [f"{place} {fault}"] if fault else []
+        for value in possible_values(expression, template):
+            fault = _fault(value, shape, as_written=value == expression)
+            yield from [f"{property_path} {fault}"] if fault else []
 
 
 def _fault(value: Expression, shape: Shape, *, as_written: bool) -> str:

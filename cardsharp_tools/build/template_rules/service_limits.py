@@ -104,8 +104,8 @@ def check_new_account_limits(template: Template) -> Iterator[str]:
         if max_value(function.get("ReservedConcurrentExecutions", 0), deployed)
     ]
     if reserved:
-        names = ", ".join(reserved)
-        yield f"by default {names} reserve executions, of which a new account has none"
+        reserved_names = ", ".join(reserved)
+        yield f"by default {reserved_names} reserve executions, of which a new account has none"
     started = sum(
         max_value(mapping.get("ScalingConfig", {}).get("MaximumConcurrency", 0), deployed)
         for _, mapping in resources_of_type(deployed, MAPPING)
@@ -278,9 +278,9 @@ def check_api_logging_role(template: Template) -> Iterator[str]:
             yield f"{name} logs, for which API Gateway has no role in a new account"
 
 
-def _is_socket(part: Expression, template: Template) -> bool:
+def _is_socket(properties: Expression, template: Template) -> bool:
     """Return True if a route, stage or integration belongs to a WebSocket API."""
     return bool(
-        expressions.referenced_properties(part["ApiId"], template).get("ProtocolType")
+        expressions.referenced_properties(properties["ApiId"], template).get("ProtocolType")
         == "WEBSOCKET"
     )

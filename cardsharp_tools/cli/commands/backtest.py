@@ -123,15 +123,17 @@ def select_matches(
     selection: MatchSelection, game: Game | None
 ) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
     """Yield the selected matches with their moves."""
-    first = game or game_named(None)
+    listed_game = game or game_named(None)
     words = selection.match or (LAST_MATCH,)
     if selection.all and not selection.match:
-        with find_source(selection.store, first).open_reader() as log:
+        with find_source(selection.store, listed_game).open_reader() as log:
             words = tuple(
-                record.match_id for record in readable_matches(log, first)[: selection.limit]
+                record.match_id for record in readable_matches(log, listed_game)[: selection.limit]
             )
     for match_ref in words:
-        match = open_match(match_ref, selection.store, first if match_ref == LAST_MATCH else game)
+        match = open_match(
+            match_ref, selection.store, listed_game if match_ref == LAST_MATCH else game
+        )
         yield match.record, match.moves
 
 
@@ -194,8 +196,10 @@ def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
         if decision.is_different
     ]
     among = f"in {len(matches)} matches" if len(matches) > 1 else "in this match"
-    number = f"{len(differing)} of {len(tried)} decisions"
-    console.print(f"{matches[0].player_name} decides differently in {number} {among}", style="bold")
+    count_text = f"{len(differing)} of {len(tried)} decisions"
+    console.print(
+        f"{matches[0].player_name} decides differently in {count_text} {among}", style="bold"
+    )
     for line in _judged([decision for _, decision in differing]):
         console.print(line, soft_wrap=True)
     failed = sum(decision.new_decision.error is not None for decision in tried)
@@ -255,14 +259,18 @@ def _judged(differ: Sequence[BacktestedDecision]) -> Iterator[str]:
         )
         yield f"It is not known whether these choices are better, because {judge_name}."
         return
-    total = fsum(gains)
-    form = judge.value_format.removeprefix("+")
-    total_text, each = (judge_value_text(form, abs(value)) for value in (total, total / len(gains)))
+    total_gain = fsum(gains)
+    value_format = judge.value_format.removeprefix("+")
+    total_text, each = (
+        judge_value_text(value_format, abs(value))
+        for value in (total_gain, total_gain / len(gains))
+    )
     if judge.value_sum:  # chances add up to wins, and not to more than 100 per cent of one
-        total_text = f"{abs(total):.2f} wins"
+        total_text = f"{abs(total_gain):.2f} wins"
     valued = "" if len(gains) == len(differ) else f"{len(gains)} of "
     yield (
-        f"{judge.name} judges {valued}these choices {'better' if total >= 0 else 'worse'} than the "
+        f"{judge.name} judges {valued}these choices "
+        f"{'better' if total_gain >= 0 else 'worse'} than the "
         f"original ones: by {total_text} in total, {each} each ({judge.unit})."
     )
     yield "A gain above 0 means a better choice, a gain below 0 a worse one."
@@ -272,9 +280,9 @@ def print_turn(console: Console, match: BacktestedMatch) -> None:
     """Print each decision of a turn: position, options, and both choices with their reasons."""
     print_title(console, match.record, match.matchup)
     count = len(match.decisions)
-    for number, decision in enumerate(match.decisions, 1):
+    for decision_number, decision in enumerate(match.decisions, 1):
         console.print()
-        title = f"turn {decision.decision_point.step.turn}, decision {number} of {count}"
+        title = f"turn {decision.decision_point.step.turn}, decision {decision_number} of {count}"
         console.rule(title, align="left", style="dim")
         position_text = printer_for(match.game).position_text(decision.decision_point.step)
         if position_text is not None:
@@ -312,8 +320,8 @@ def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
             if judge is None
             else ["" if judge_value is None else judge_value_text(judge.value_format, judge_value)]
         )
-        choices = {"now": tried.new_action, "then": tried.original_decision.action}
-        chosen = " ".join(when for when, action in choices.items() if action == name)
+        actions_by_time = {"now": tried.new_action, "then": tried.original_decision.action}
+        chosen = " ".join(when for when, action in actions_by_time.items() if action == name)
         values = (
             option_value_text(candidate.value, candidate.unit) if candidate else ""
             for candidate in (option, then.get(name))
@@ -335,8 +343,8 @@ def _rows(match: BacktestedMatch, tried: BacktestedDecision) -> Iterator[tuple[s
         ("at", decided.traceback, ""),
         ("printed", decided.stdout, ""),
     ):
-        for place, line in enumerate(lines.rstrip().splitlines()):
-            yield "" if place else name, Text(line, style=style)
+        for line_index, line in enumerate(lines.rstrip().splitlines()):
+            yield "" if line_index else name, Text(line, style=style)
     yield "by", Text(f"{match.player_name}, {took}", style="dim")
     yield "then", Text.assemble((then.action, "bold"), "  ", then.because)
     by = match.original_decider(tried) + (

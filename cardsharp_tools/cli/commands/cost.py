@@ -49,8 +49,8 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
     region, measured = options.region or _default_region(), load_measured()
     units, workload = _usage(options, measured)
     bill = make_bill(units, region)
-    full_price = sum(line.full_price for line in bill)
-    amount_due = sum(line.amount_due for line in bill)
+    full_price = sum(bill_item.full_price for bill_item in bill)
+    amount_due = sum(bill_item.amount_due for bill_item in bill)
     prices_of = load_price_list().date
     if options.as_json:
         document = {
@@ -60,7 +60,7 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
             "workload": workload,
             "withoutFreeTier": round(full_price, 2),
             "afterFreeTier": round(amount_due, 2),
-            "lines": [_line_document(line) for line in bill],
+            "lines": [_line_document(bill_item) for bill_item in bill],
         }
         print_json(document)
         return
@@ -105,24 +105,26 @@ def _default_region() -> str:
     return Session().region_name or DEFAULT_REGION
 
 
-def _line_document(line: BillItem) -> dict[str, object]:
+def _line_document(bill_item: BillItem) -> dict[str, object]:
     """Return a line of the bill as a JSON document."""
     return {
-        "item": line.item,
-        "units": round(line.units, 3),
-        "withoutFreeTier": round(line.full_price, 4),
-        "unitsFree": round(line.free_units, 3),
-        "afterFreeTier": round(line.amount_due, 4),
+        "item": bill_item.item,
+        "units": round(bill_item.units, 3),
+        "withoutFreeTier": round(bill_item.full_price, 4),
+        "unitsFree": round(bill_item.free_units, 3),
+        "afterFreeTier": round(bill_item.amount_due, 4),
     }
 
 
 def _table(bill: list[BillItem], full_price: float, amount_due: float) -> Table:
     """Return the bill as a table with its totals."""
-    figures = ("units", "free", "without free tier", "after it")
-    table = borderless_table("USD for", *figures, right_aligned=figures, column_gap=1)
-    for line in filter(lambda bill_line: bill_line.units, bill):
-        money = (f"{line.full_price:.2f}", f"{line.amount_due:.2f}")
-        table.add_row(line.item, _units(line.units), _units(line.free_units), *money)
+    numeric_columns = ("units", "free", "without free tier", "after it")
+    table = borderless_table(
+        "USD for", *numeric_columns, right_aligned=numeric_columns, column_gap=1
+    )
+    for bill_item in filter(lambda bill_line: bill_line.units, bill):
+        money = (f"{bill_item.full_price:.2f}", f"{bill_item.amount_due:.2f}")
+        table.add_row(bill_item.item, _units(bill_item.units), _units(bill_item.free_units), *money)
     table.add_row("together", "", "", f"{full_price:.2f}", f"{amount_due:.2f}", style="bold")
     return table
 

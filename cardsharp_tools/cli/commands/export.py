@@ -76,9 +76,9 @@ def export(
         check_players(plan)
         rows = dataset.DatasetBuilder(of, include_value=options.include_value).rows_of_plan(plan)
         matches = pairs * plan.matches_per_pair
-    number = dataset.write_rows(_counted(rows, matches), file, dense=options.dense)
-    line = f"wrote {number:,} decisions into {file}"
-    print_result({"file": str(file), "rows": number}, line, as_json=options.as_json)
+    row_count = dataset.write_rows(_counted(rows, matches), file, dense=options.dense)
+    line = f"wrote {row_count:,} decisions into {file}"
+    print_result({"file": str(file), "rows": row_count}, line, as_json=options.as_json)
 
 
 def _counted(rows: Iterator["DecisionRow"], matches: int) -> Iterator["DecisionRow"]:

@@ -81,22 +81,26 @@ def _played(game: Game, options: JoinGameOptions) -> int:
     if options.game is None:
         _attend_public(game, options, store)
         return ExitCode.OK
-    order = options.seat_order(game, options.game)
+    seat_order = options.seat_order(game, options.game)
     if game.check_order is not None:
-        game.check_order.load()(order)
+        game.check_order.load()(seat_order)
     with (
         redirect_telemetry(data_folder() / "bot.log"),
-        run_workers(store, print_notice, 1) as places,
+        run_workers(store, print_notice, 1) as dependencies,
     ):
-        match = place_seat_order(game, order)
+        match = place_seat_order(game, seat_order)
         location = f"in game {options.game} at {options.url}"
         print_notice(f"{options.nickname} plays {location}; Ctrl-C stops it.")
-        steps = _Steps(game, places.dispatcher.match_log, match, as_json=options.as_json)
+        step_printer = _Steps(
+            game, dependencies.dispatcher.match_log, match, as_json=options.as_json
+        )
         outcome = None
         while outcome is None:
-            places.dispatcher.clock.sleep(SEAT_LOG_POLL_INTERVAL)
-            outcome = match_outcome(places, match)  # before the steps, so that the last is told
-            steps.tell()
+            dependencies.dispatcher.clock.sleep(SEAT_LOG_POLL_INTERVAL)
+            outcome = match_outcome(
+                dependencies, match
+            )  # before the steps, so that the last is told
+            step_printer.tell()
         print_result(outcome, _ending(outcome), as_json=options.as_json, style="bold")
         return ExitCode.FAILED if outcome["result"] == UNKNOWN else ExitCode.OK
 
@@ -111,9 +115,9 @@ def _attend_public(game: Game, options: JoinGameOptions, store: Path) -> None:
     lobby(options.url)  # before anybody waits for what is none
     print_notice(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
     seats = run_workers(store, print_notice, options.concurrency)
-    with redirect_telemetry(data_folder() / "bot.log"), seats as places:
-        for _ in join_public_games(game, options, places, lobby):
-            places.dispatcher.clock.sleep(_PAUSE)
+    with redirect_telemetry(data_folder() / "bot.log"), seats as dependencies:
+        for _ in join_public_games(game, options, dependencies, lobby):
+            dependencies.dispatcher.clock.sleep(_PAUSE)
 
 
 def join_public_games(

@@ -50,16 +50,18 @@ class LadderOptions(CommandOptions):
 
         Raises `ConfigError` for a name that is not a rung, or if the first is above the last.
         """
-        names = tuple(load_ladder(self.game).players)
-        first, last = self.lowest or names[0], self.highest or names[-1]
-        for option, name in (("--from", first), ("--to", last)):
-            if name not in names:
+        rung_names = tuple(load_ladder(self.game).players)
+        lowest_rung, highest_rung = self.lowest or rung_names[0], self.highest or rung_names[-1]
+        for option, name in (("--from", lowest_rung), ("--to", highest_rung)):
+            if name not in rung_names:
                 raise ConfigError(
-                    f"{option} {name} is not a rung of this ladder: {', '.join(names)}."
+                    f"{option} {name} is not a rung of this ladder: {', '.join(rung_names)}."
                 )
-        if names.index(first) > names.index(last):
-            raise ConfigError(f"--from {first} is above --to {last}: {', '.join(names)}.")
-        return names[names.index(first) : names.index(last) + 1]
+        if rung_names.index(lowest_rung) > rung_names.index(highest_rung):
+            raise ConfigError(
+                f"--from {lowest_rung} is above --to {highest_rung}: {', '.join(rung_names)}."
+            )
+        return rung_names[rung_names.index(lowest_rung) : rung_names.index(highest_rung) + 1]
 
     def lowest_rung_plan(self, player: str) -> DuelPlan:
         """Return the duel plan of the lowest rung, with a seed of this version of the player."""
@@ -101,11 +103,11 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
                     f"  {rung.name:<14}{step.rating!s:>13}   {rung.verdict:<12}"
                     f"{rung.percent:5.1f} % of {2 * rung.pairs:>5,} matches {took:>9}"
                 )
-    seconds = monotonic() - began
+    elapsed_seconds = monotonic() - began
     if options.as_json:
-        print_json(_document(climb, seconds))
+        print_json(_document(climb, elapsed_seconds))
     else:
-        _print(climb, seconds, processes)
+        _print(climb, elapsed_seconds, processes)
     return (
         ExitCode.FAILED
         if options.highest is not None and climb.first_unbeaten_rung is not None
@@ -113,7 +115,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
     )
 
 
-def _print(climb: LadderClimb, seconds: float, processes: int) -> None:
+def _print(climb: LadderClimb, elapsed_seconds: float, processes: int) -> None:
     console, plan, highest, barrier = (
         result_console(),
         climb.plan,
@@ -122,12 +124,13 @@ def _print(climb: LadderClimb, seconds: float, processes: int) -> None:
     )
     beaten = "no rung yet" if highest is None else str(highest)
     then = "that was the last one." if barrier is None else f"{barrier} is next."
-    number = sum(2 * step.rung.pairs for step in climb.steps)
+    match_count = sum(2 * step.rung.pairs for step in climb.steps)
     console.print()
     console.print(f"You beat {beaten}; {then}", soft_wrap=True)
     console.print(
         f"{plan.first} has the rating {climb.rating} (95 % interval; the ladder's mean is "
-        f"{MEAN_RATING:,.0f}) after {number:,} matches. This run took {seconds:.0f} s on "
+        f"{MEAN_RATING:,.0f}) after {match_count:,} matches. This run took "
+        f"{elapsed_seconds:.0f} s on "
         f"{processes} processes.",
         soft_wrap=True,
     )
@@ -143,7 +146,7 @@ def _print(climb: LadderClimb, seconds: float, processes: int) -> None:
         )
 
 
-def _document(climb: LadderClimb, seconds: float) -> dict[str, object]:
+def _document(climb: LadderClimb, elapsed_seconds: float) -> dict[str, object]:
     plan, highest, barrier = climb.plan, climb.highest_beaten_rung, climb.first_unbeaten_rung
     return {
         "game": plan.game,
@@ -153,7 +156,7 @@ def _document(climb: LadderClimb, seconds: float) -> dict[str, object]:
         "next": None if barrier is None else barrier.rung.name,
         "rating": round(climb.rating.value),
         "margin": round(climb.rating.margin),
-        "seconds": round(seconds, 1),
+        "seconds": round(elapsed_seconds, 1),
         "rungs": [
             {
                 "name": step.rung.name,

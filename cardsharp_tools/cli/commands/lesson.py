@@ -111,15 +111,15 @@ def _question_of(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuesti
 def _ask_all(session: LessonSession, console: Console) -> None:
     """One question after the other, until the pupil leaves."""
     advisor = MatchConfig(session.game).build_advisor()
-    number = len(session.questions)
-    for place, question in enumerate(session.questions):
-        console.rule(f"{place + 1} of {number}", align="left", style="dim")
+    question_count = len(session.questions)
+    for question_index, question in enumerate(session.questions):
+        console.rule(f"{question_index + 1} of {question_count}", align="left", style="dim")
         pupil = TerminalPlayer(question.screen, input, console, advisor)
         try:
             decision = pupil.decide(question.decision_point.position)
         except PlayerQuit:
             return
-        correction = session.answer(place, decision.action)
+        correction = session.answer(question_index, decision.action)
         if correction is None:
             console.print("This position cannot be evaluated. The question comes again tomorrow.")
             continue
@@ -127,5 +127,5 @@ def _ask_all(session: LessonSession, console: Console) -> None:
         console.print(Text.assemble(verdict, correction.comparison_text))
         console.print(Text(correction.thought.reason, style="dim"))
         console.print(options_table(correction.thought))
-        console.print(Text(session.cost_text(place), style="dim"))
-    console.print(f"{session.correct_count} of {number} answered well.", style="bold")
+        console.print(Text(session.cost_text(question_index), style="dim"))
+    console.print(f"{session.correct_count} of {question_count} answered well.", style="bold")

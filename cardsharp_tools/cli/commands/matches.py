@@ -77,8 +77,10 @@ def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool)
         console.print(f"{source} has no such match.")
         return
     narrow = console.width < _NARROW
-    names = ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]
-    table = borderless_table(*names, right_aligned=("score", "turns"), column_gap=2 - narrow)
+    column_titles = ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]
+    table = borderless_table(
+        *column_titles, right_aligned=("score", "turns"), column_gap=2 - narrow
+    )
     for column in table.columns:
         column.no_wrap, column.overflow = column.header != "players", "fold"
     for record in matches:
@@ -113,24 +115,25 @@ def prune(*, options: PruneOptions) -> None:
     current_time = datetime.now(UTC)
     with open_log_for_writing(options.store) as log:
         ids = log.ids_finished_earlier_than(current_time - options.older_than)
-        number = f"{len(ids)} {'match' if len(ids) == 1 else 'matches'}"
-        deleted = bool(ids) and not options.dry_run and (options.yes or _agreed(number))
+        match_count_text = f"{len(ids)} {'match' if len(ids) == 1 else 'matches'}"
+        deleted = bool(ids) and not options.dry_run and (options.yes or _agreed(match_count_text))
         if deleted:
             for match_id in ids:
                 log.delete_match(match_id)
             if all(record.ttl is None for record in log.running_matches()):
                 log.vacuum()
     done = "deleted" if deleted else "would be deleted" if options.dry_run else "kept"
-    line = f"{number} {done}" if ids else "No match ended that long ago."
+    line = f"{match_count_text} {done}" if ids else "No match ended that long ago."
     print_result({"matches": ids, "deleted": deleted}, line, as_json=options.as_json)
 
 
-def _agreed(number: str) -> bool:
+def _agreed(match_count_text: str) -> bool:
     if not sys.stdin.isatty():
         raise ConfigError(
-            f"{number} would be deleted. Add --yes to delete, or --dry-run to see the list."
+            f"{match_count_text} would be deleted. Add --yes to delete, or --dry-run to "
+            "see the list."
         )
-    message_console().print(f"Delete {number} for good? [y/N] ", end="")
+    message_console().print(f"Delete {match_count_text} for good? [y/N] ", end="")
     return input().strip().lower() in {"y", "yes"}
 
 

@@ -90,8 +90,8 @@ def _starter(of: Game, file: Path) -> Path:
         )
     spec = None if of.starter_module is None else find_spec(of.starter_module)
     if spec is None or spec.origin is None:
-        names = ", ".join(game.name for game in all_games() if game.starter_module is not None)
-        raise ConfigError(f"There is no template for {of.title}. There is one for: {names}.")
+        game_names = ", ".join(game.name for game in all_games() if game.starter_module is not None)
+        raise ConfigError(f"There is no template for {of.title}. There is one for: {game_names}.")
     return Path(spec.origin)
 
 

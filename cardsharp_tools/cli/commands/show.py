@@ -43,18 +43,19 @@ def show(
         drawing.show(record, moves, turn)
         for branch in branches:
             header, outcome = header_of(branch), outcome_of(branch)
-            step = 0 if header.branch is None else header.branch.step
+            branch_step = 0 if header.branch is None else header.branch.step
             scores = " : ".join(map(str, (outcome and outcome.scores) or ()))
             outcome_text = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
             line = (
-                f"another course from step {step} on: {branch.match_id}, "
+                f"another course from step {branch_step} on: {branch.match_id}, "
                 f"{' v '.join(side_names(header))}"
             )
             result_console().print(f"{line}{outcome_text}", soft_wrap=True)
     if withdrawn:
-        numbers = ", ".join(map(str, withdrawn))
+        withdrawn_text = ", ".join(map(str, withdrawn))
         message_console().print(
-            f"The arena went back to an earlier state. The moves {numbers} were lost and played "
+            f"The arena went back to an earlier state. The moves {withdrawn_text} were "
+            "lost and played "
             "again."
         )
 

@@ -359,5 +359,7 @@ def _played(
                 autopicks=counts.get("autopicks", ()),
                 began=record.started_at if record.started_at.timestamp() else None,
             )
-            names = outcome.names or tuple(map(header.display_name, range(len(header.players))))
-            yield FinishedMatch(names, facts)
+            player_names = outcome.names or tuple(
+                map(header.display_name, range(len(header.players)))
+            )
+            yield FinishedMatch(player_names, facts)

@@ -165,8 +165,10 @@ def _setting(
         raise ConfigError("--from-position already fixes the players. Remove --bots and --invite.")
     is_last = options.from_position.partition("@")[0] == LAST_MATCH
     of = None if game == FIRST_GAME and not is_last else game
-    point = parse_branch_point(options.from_position, of, same_cards=options.same_cards)
-    return MatchConfig(point.game, opponent, options.partner, seed=options.seed, branch_point=point)
+    branch_point = parse_branch_point(options.from_position, of, same_cards=options.same_cards)
+    return MatchConfig(
+        branch_point.game, opponent, options.partner, seed=options.seed, branch_point=branch_point
+    )
 
 
 def list_public_games(games: Sequence[JoinableGame], options: PlayVersusOptions) -> None:
@@ -230,11 +232,11 @@ def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
     )
     sitting.play({you: person}, show_reasons=options.explain, explain_rules=options.teach)
     match_id = store_match(sitting.stored_parts())
-    names = [screen.names[seat] for seat in sitting.winning_seats]
+    winner_names = [screen.names[seat] for seat in sitting.winning_seats]
     console.print()
-    console.print(result_text(names, player_quit=sitting.player_quit))
+    console.print(result_text(winner_names, player_quit=sitting.player_quit))
     if options.as_json:
-        _print_outcome(names, you in sitting.winning_seats, sitting.player_quit, match_id)
+        _print_outcome(winner_names, you in sitting.winning_seats, sitting.player_quit, match_id)
     elif match_id is not None:
         for command in (
             f"show {match_id}",
@@ -256,9 +258,9 @@ def _exit(useless: set[str], faults: Mapping[str, int]) -> ExitCode:
     """Say which bots failed, in all their decisions or in some, and return the exit code."""
     for name in sorted(useless):
         print_error(f"Every decision of {name} failed.")
-    for name, number in faults.items():
+    for name, fault_count in faults.items():
         if name not in useless:
-            decisions = "A decision" if number == 1 else f"{number} decisions"
+            decisions = "A decision" if fault_count == 1 else f"{fault_count} decisions"
             print_error(f"{decisions} of {name} failed. A safe action was played instead.")
     if useless:
         return ExitCode.FAILED
@@ -271,11 +273,13 @@ def serve_in_browser(
     """Let people play in browsers until Ctrl-C; return the exit code for failed bot decisions."""
     console = message_console() if options.as_json else result_console()
 
-    def on_match_end(match: FinishedRoomMatch, names: list[str]) -> None:
+    def on_match_end(match: FinishedRoomMatch, winner_names: list[str]) -> None:
         if options.as_json:
-            _print_outcome(names, HUMAN_NAME in names, match.match.player_quit, match.stored_id)
+            _print_outcome(
+                winner_names, HUMAN_NAME in winner_names, match.match.player_quit, match.stored_id
+            )
         else:
-            console.print(result_text(names, player_quit=match.match.player_quit))
+            console.print(result_text(winner_names, player_quit=match.match.player_quit))
 
     host = browser.host or HOST
     room = GameRoom(
@@ -324,8 +328,8 @@ def run_room(room: GameRoom) -> None:
     second signal raises; the first has the room stopped by another thread.
     """
 
-    def stop(number: int, _frame: FrameType | None) -> None:
-        signal.signal(number, signal.default_int_handler)
+    def stop(signal_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal_number, signal.default_int_handler)
         Thread(target=room.stop, name="stopping").start()
 
     stop_signals = [

@@ -19,7 +19,7 @@ class BlefLabAdapter(LabAdapter):
     def match_records(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Yield the game move by move, with the hands at the end of each round."""
         twice = {name for name in match.names if match.names.count(name) > 1}
-        names = [f"{n} {seat}" if n in twice else n for seat, n in enumerate(match.names, 1)]
+        player_names = [f"{n} {seat}" if n in twice else n for seat, n in enumerate(match.names, 1)]
         intents, facts = dict[int, Body | None](), dict[int, Body]()
         for played in match.actions:  # under the number that its move has in the log
             live, decided = played.state.current_round, played.decision
@@ -29,19 +29,20 @@ class BlefLabAdapter(LabAdapter):
             )
         for over in match.final_state.closed_rounds:
             hands = {
-                names[seat]: [str(card) for card in over.hands[seat]] for seat in over.active_seats
+                player_names[seat]: [str(card) for card in over.hands[seat]]
+                for seat in over.active_seats
             }
-            bets = [(names[move.seat], move.action) for move in over.history]
+            bets = [(player_names[move.seat], move.action) for move in over.history]
             facts |= move_facts_of_round(over.number, bets, hands)
         moves = [MoveRecord(at, intents.get(at), facts[at]) for at in sorted(facts)]
         won = match.final_state.current_round.winner in match.seats
         outcome = {
             "result": "won" if won else "lost",
             "winner": match.final_state.current_round.winner,
-            "winnerName": names[match.final_state.current_round.winner],
+            "winnerName": player_names[match.final_state.current_round.winner],
             "turns": len(match.final_state.closed_rounds),
         }
-        header = {**match.header(GAME.name), "names": names}
+        header = {**match.header(GAME.name), "names": player_names}
         yield (
             MatchRecord(
                 match.match_id, MatchStatus.FINISHED, match.started_at, header, outcome=outcome

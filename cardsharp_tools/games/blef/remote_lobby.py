@@ -41,8 +41,8 @@ def remote_lobby_page(url: str) -> Starlette:
 
     async def forward(request: Request) -> Response:
         """Forward a request to the service; changes must be JSON, which no other site can send."""
-        parts = request.path_params["path"].split("/")
-        looks = len(parts) in _LOOKS and parts[-1] != "create"
+        path_segments = request.path_params["path"].split("/")
+        looks = len(path_segments) in _LOOKS and path_segments[-1] != "create"
         changes = request.headers.get("Content-Type") == "application/json"
         try:
             parameters = (
@@ -50,9 +50,9 @@ def remote_lobby_page(url: str) -> Starlette:
             )
         except ValueError:
             return JSONResponse({"error": "That is no JSON of names and texts."}, 400)
-        if parts[0] != "games" or looks == changes:
+        if path_segments[0] != "games" or looks == changes:
             return JSONResponse({"error": "There is no such thing to ask."}, 404)
-        path = "/".join(quote(part, safe="") for part in parts)
+        path = "/".join(quote(segment, safe="") for segment in path_segments)
         return await run_in_threadpool(_answered, f"{service}/{path}", dict(parameters), proxy)
 
     routes = [

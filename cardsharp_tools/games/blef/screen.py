@@ -52,7 +52,9 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
     def position_view(self, position: BlefPosition) -> Iterable[RenderableType]:
         """Yield every player's number of cards, the last bets and the hand."""
         counts = enumerate(position.card_counts)
-        cards = ", ".join(f"{self.names[seat]} {number}" for seat, number in counts if number)
+        cards = ", ".join(
+            f"{self.names[seat]} {card_count}" for seat, card_count in counts if card_count
+        )
         yield f"Round {position.round_number}; cards: {cards}; {self.status_line(position)}."
         bets = [f"{self.names[seat]} {action_name(bet)}" for seat, bet in position.history]
         more = "... " if len(bets) > _LAST_BETS else ""
@@ -88,12 +90,12 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
         A bet that needs more cards than are in play is marked as remote.
         """
         legal, cards = position.legal_actions(), sum(position.card_counts)
-        odds, last = hand_bet_probabilities(position), position.last_bet
-        likely = [*map(_likely, odds), _likely(1 - (0.0 if last is None else odds[last]))]
-        starts = accumulate((number for _, number in _KINDS), initial=0)
+        odds, last_bet = hand_bet_probabilities(position), position.last_bet
+        likely = [*map(_likely, odds), _likely(1 - (0.0 if last_bet is None else odds[last_bet]))]
+        starts = accumulate((bet_count for _, bet_count in _KINDS), initial=0)
         kinds = [
-            (kind, range(first, first + number))
-            for first, (kind, number) in zip(starts, _KINDS, strict=False)
+            (kind, range(first_bet, first_bet + bet_count))
+            for first_bet, (kind, bet_count) in zip(starts, _KINDS, strict=False)
         ]
         return [
             ChoiceGroup(
@@ -165,10 +167,10 @@ def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
         yield f"{'' if row else kind:{_INDENT}}{line}".replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _likely(chance: float) -> str:
-    if chance in {0.0, 1.0}:
-        return "certain" if chance else "cannot be"
-    return f"{min(99, max(1, round(100 * chance)))} %"
+def _likely(probability: float) -> str:
+    if probability in {0.0, 1.0}:
+        return "certain" if probability else "cannot be"
+    return f"{min(99, max(1, round(100 * probability)))} %"
 
 
 def _short(bet: int) -> str:

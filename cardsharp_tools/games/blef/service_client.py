@@ -20,9 +20,9 @@ _ONCE = RequestLimits(max_attempts=1)
 
 def check_game_exists(seat_order: Mapping[str, object]) -> None:
     """Send one request for a game; raise `InvalidInput` or `ArenaError` if it does not exist."""
-    order = BlefJoinGameOrder.parse(seat_order)
-    with BlefClient(order.url, _ONCE, resolve_proxy()) as client:
-        client.get_public_state(order.game)
+    join_order = BlefJoinGameOrder.parse(seat_order)
+    with BlefClient(join_order.url, _ONCE, resolve_proxy()) as client:
+        client.get_public_state(join_order.game)
 
 
 def public_games(url: str) -> list[JoinableGame]:

@@ -39,17 +39,19 @@ class BlefTerminal(BlefScreen):
     @classmethod
     def join(cls, invitation: Invitation, seat: PlayerFactory[BlefPosition, int]) -> str:
         """Play a seat at a service to the end and return the winner; raise `ArenaError`."""
-        order = BlefJoinGameOrder.parse({**invitation._asdict(), "strategy": GAME.default_strategy})
-        check_game_exists(order.model_dump())
+        join_order = BlefJoinGameOrder.parse(
+            {**invitation._asdict(), "strategy": GAME.default_strategy}
+        )
+        check_game_exists(join_order.model_dump())
         clock = SystemClock()
         with closing(build_vault(f"sqlite:{data_folder() / 'blef.db'}", clock)) as vault:
             secret = SecretStr(str(uuid4()))
             service_seat = ServiceSeat(
-                order.url, order.game, order.nickname, order.strategy, secret
+                join_order.url, join_order.game, join_order.nickname, join_order.strategy, secret
             )
-            vault.add(order.match_id, service_seat.to_json)
+            vault.add(join_order.match_id, service_seat.to_json)
             connect = partial(BlefClient, limits=_LIMITS, proxy=resolve_proxy())
-            with open_match(connect, vault, clock, order.match_id) as match:
+            with open_match(connect, vault, clock, join_order.match_id) as match:
                 return RemoteSeat(match, seat).play()
 
 
@@ -134,10 +136,14 @@ class RemoteSeat:
     def _news(self, state: StateBody, screen: BlefScreen) -> list[str]:
         position = self._position(state, None)
         bets = [move for move in position.history if move.action != LOST_MARKER]
-        new, self._reported_bet_count = bets[self._reported_bet_count :], len(bets)
+        new_moves, self._reported_bet_count = bets[self._reported_bet_count :], len(bets)
         if position.to_round().is_over:
-            new = [move for move in new if move != bets[-1]]  # the outcome includes the check
-        return [f"{capitalise(screen.names[seat])}: {action_name(action)}" for seat, action in new]
+            new_moves = [
+                move for move in new_moves if move != bets[-1]
+            ]  # the outcome includes the check
+        return [
+            f"{capitalise(screen.names[seat])}: {action_name(action)}" for seat, action in new_moves
+        ]
 
     def _move(self, state: StateBody, person: TerminalPlayer[BlefPosition, int]) -> GameSnapshot:
         """Have the person decide, send the action and return the game after it.

@@ -33,7 +33,9 @@ from cardsharp_tools.local_play.bot_runtime import run_bot_runtime
 from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, sqlite_path
 from cardsharp_tools.terminal.display import DisplayGuard
 
-BOT_LOG_POLL_INTERVAL = timedelta(milliseconds=200)  # between two checks of the log, unless they take long
+BOT_LOG_POLL_INTERVAL = timedelta(
+    milliseconds=200
+)  # between two checks of the log, unless they take long
 MAX_NEWS_TIME_SHARE = (
     0.1  # the part of the time that may go into looking: the matches need the processor more
 )
@@ -49,8 +51,8 @@ def run_bot(
     tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
     attends = f"{assembly.settings.arena_url} as {name}{tags}."
     with bot_slot(assembly) as take:
-        first = take()
-        if first:
+        is_first = take()
+        if is_first:
             notify(f"playing at {attends}")
         elif options.standby:
             notify(f"standing by: another bot with this match log plays at {attends}")
@@ -66,7 +68,7 @@ def run_bot(
             on_backlog=backlog_reporter,
         )
         listen = None
-        if options.standby and not first:
+        if options.standby and not is_first:
             listen = standby_poller(assembly, take, lambda: notify(f"now playing at {attends}"))
         news = _News(assembly.dispatcher, options, notify)
         work = run_bot_runtime(
@@ -80,7 +82,9 @@ def _attend(home: LambdaScheduler, news: "_News", once: bool, say: Callable[[str
     """Show matches until Ctrl-C or the end of a match, then finish those that run."""
     # signals are recorded here: an exception could be caught by any code that runs
     heard: list[int] = []
-    with handle_signals(lambda number, _: heard.append(number), signal.SIGINT, signal.SIGTERM):
+    with handle_signals(
+        lambda signal_number, _: heard.append(signal_number), signal.SIGINT, signal.SIGTERM
+    ):
         while not (heard or (once and news.has_finished)):
             news.tell_calmly()
         if heard:

@@ -56,7 +56,9 @@ class EmulatedArenaServer(ArenaServer):
         life = timedelta(days=DEFAULT_RETENTION_DAYS)
         arena = CloudArena(config, table, lambda: secret, retention=life, on_move=on_move)
         self._arena: Any = arena
-        function = LambdaFunction("deadmansdraw", wrap_handler(asgi_handler(arena.app)), REQUEST_TIMEOUT)
+        function = LambdaFunction(
+            "deadmansdraw", wrap_handler(asgi_handler(arena.app)), REQUEST_TIMEOUT
+        )
         self.front = ApiGatewayServer(function, config.port, config.host)
         self.url = self.front.url
 

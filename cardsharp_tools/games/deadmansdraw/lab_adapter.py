@@ -40,12 +40,12 @@ def _facts(lab_match: LabMatch) -> Iterator[Body]:
     """Yield the moves in the arena's format; the first begins the match."""
     match: SimulatedDeadMansDrawMatch = lab_match.final_state
     turn = in_turn = 0
-    for number, move in enumerate(match.history):
+    for move_index, move in enumerate(match.history):
         in_turn = in_turn + 1 if move.turn == turn else 1
         turn = move.turn
         player = match.opening.turn_player if move.player is None else move.player
         yield {
-            "sequenceId": number,
+            "sequenceId": move_index,
             "sequenceInTurnId": in_turn,
             "turnId": turn,
             "at": lab_match.started_at.isoformat(),
@@ -69,10 +69,10 @@ class DeadMansDrawLabAdapter(LabAdapter):
 
     def match_rngs(self, seed: int, pair_number: int) -> MatchRngs:
         """Return four streams; those of the deal and of chance equal the native engine's."""
-        deal, chance, first, second = (
+        deal, chance_rng, first_rng, second_rng = (
             pair_rng(seed, pair_number, purpose) for purpose in RngStream
         )
-        return MatchRngs(deal, chance, first, second)
+        return MatchRngs(deal, chance_rng, first_rng, second_rng)
 
     def find_strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
         """Return a variant of the champion by its name, or None."""
@@ -114,8 +114,10 @@ class DeadMansDrawLabAdapter(LabAdapter):
 
     def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
         """Return the streams of another ending, equal to those of the compiled engine."""
-        first = STREAM_COUNT + 2 * repetition
-        return pair_rng(seed, pair_number, first), pair_rng(seed, pair_number, first + 1)
+        first_stream = STREAM_COUNT + 2 * repetition
+        return pair_rng(seed, pair_number, first_stream), pair_rng(
+            seed, pair_number, first_stream + 1
+        )
 
     def match_records(self, record: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
         """Yield the match as an arena would have sent it, with both players' reasons."""
@@ -129,8 +131,8 @@ class DeadMansDrawLabAdapter(LabAdapter):
                 decided and intent_body(position, decided, record.started_at, "lab", player_name)
             )
         moves = [
-            MoveRecord(number, intent, facts)
-            for number, (intent, facts) in enumerate(zip_longest(intents, _facts(record)))
+            MoveRecord(move_index, intent, facts)
+            for move_index, (intent, facts) in enumerate(zip_longest(intents, _facts(record)))
         ]
         at = record.started_at.isoformat()
         header = {**record.header(GAME.name), "startedAt": at, "timeoutSeconds": None}

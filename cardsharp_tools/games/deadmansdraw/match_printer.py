@@ -184,19 +184,21 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
     return ids
 
 
-def _counted(finished_ids: Iterable[str], log: MatchLog, total: int) -> Iterator[str]:
+def _counted(finished_ids: Iterable[str], log: MatchLog, match_count: int) -> Iterator[str]:
     """Yield the ids of finished matches as they come, with progress.
 
     Progress is a bar on a terminal, otherwise a line from time to time.
     """
     console, tally, last_report = message_console(), Counter[str](), time.monotonic()
-    with ProgressBar(total, "playing") as bar:
-        for number, match_id in enumerate(finished_ids, 1):
+    with ProgressBar(match_count, "playing") as bar:
+        for finished_count, match_id in enumerate(finished_ids, 1):
             yield match_id
             record = log.match(match_id)
             body = None if record is None else record.outcome
             tally["unknown" if body is None else str(body.get("result"))] += 1
-            summary = ", ".join(f"{number} {result}" for result, number in tally.items())
+            summary = ", ".join(
+                f"{result_count} {result}" for result, result_count in tally.items()
+            )
             bar.describe(summary)
             bar.advance()
             if (
@@ -204,7 +206,7 @@ def _counted(finished_ids: Iterable[str], log: MatchLog, total: int) -> Iterator
                 and time.monotonic() - last_report > PROGRESS_INTERVAL_SECONDS
             ):
                 last_report = time.monotonic()
-                console.print(f"{number} of {total} matches: {summary}")
+                console.print(f"{finished_count} of {match_count} matches: {summary}")
 
 
 def turn_document(turn: ReplayTurn) -> dict[str, object]:
@@ -308,8 +310,8 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         return None if position is None else position_text(position)
 
 
-def _turns(moves: Sequence[MoveRecord], number: int | None) -> list[ReplayTurn]:
-    return select_turn_parts(group_into_turns(moves), number, lambda turn: turn.number)
+def _turns(moves: Sequence[MoveRecord], turn_number: int | None) -> list[ReplayTurn]:
+    return select_turn_parts(group_into_turns(moves), turn_number, lambda turn: turn.number)
 
 
 PRINTER = TurnPrinter(

@@ -106,13 +106,13 @@ def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[ObservedOppo
     matches, the oldest first.
     """
     matches_by_key = defaultdict[str, list[ObservedOpponentMatch]](list)
-    names = dict[str, str]()
+    names_by_key = dict[str, str]()
     for record in reversed(newest_matches(log, GAME, MatchStatus.FINISHED, limit=_ENOUGH)):
         for key, name, met in _met(log, record):
-            names[key] = name
+            names_by_key[key] = name
             matches_by_key[key].append(met)
-    once = Counter(names.values())
-    display_names = {key: name if once[name] == 1 else key for key, name in names.items()}
+    once = Counter(names_by_key.values())
+    display_names = {key: name if once[name] == 1 else key for key, name in names_by_key.items()}
     return {key: (display_names[key], matches) for key, matches in matches_by_key.items()}
 
 
@@ -170,11 +170,11 @@ class OpponentLearning:
     ) -> None:
         """Test a candidate, or an accepted opponent, on later matches."""
         bets = SequentialTests(trial.entry)
-        for place, met in enumerate(later, 1):
+        for match_count, met in enumerate(later, 1):
             bets.add_match(met)
             if trial.stage == "candidate" and bets.is_accepted:
                 model = fit_opponent_profile(
-                    name, [decision for met in later[:place] for decision in met.decisions]
+                    name, [decision for met in later[:match_count] for decision in met.decisions]
                 )
                 gained, measured = self.test_weights(
                     self.learned.weights[trial.entry.weights], model
@@ -266,15 +266,15 @@ def fit_opponent_profile(
     It has the feature and the exponent of preferences that make the decisions most likely.
     """
     weights = f"{name} (learned)"
-    entries = tuple(
+    profiles = tuple(
         beliefs.OpponentProfile(
             weights, weights, _habits(decisions, by), _tastes(decisions, power), by
         )
         for by, power in product(beliefs.STOP_FEATURES, _POWERS)
     )
-    belief = beliefs.OpponentBelief(entries)
+    belief = beliefs.OpponentBelief(profiles)
     belief.update_all(decisions)
-    return max(zip(belief.evidence, entries, strict=True), key=lambda pair: pair[0].likelihood)[1]
+    return max(zip(belief.evidence, profiles, strict=True), key=lambda pair: pair[0].likelihood)[1]
 
 
 def _habits(decisions: Sequence[ObservedDecision], by: str) -> beliefs.StopProbabilities:
@@ -282,10 +282,10 @@ def _habits(decisions: Sequence[ObservedDecision], by: str) -> beliefs.StopProba
     counts = [[[0, 0], [0, 0]] for _ in range(beliefs.MAX_TRACKED_CARDS)]
     for decision in decisions:
         if decision.position.pending is None:
-            place = counts[beliefs.stop_feature_bin(decision.position, by)][
+            bin_counts = counts[beliefs.stop_feature_bin(decision.position, by)][
                 beliefs.can_gain_by_stopping(decision.position)
             ]
-            place[decision.action == END_TURN] += 1
+            bin_counts[decision.action == END_TURN] += 1
     shares = [tuple(_share(stops, goes + stops) for goes, stops in row) for row in counts]
     return tuple((without, with_gain) for without, with_gain in shares)
 
@@ -311,9 +311,11 @@ def _tastes(decisions: Sequence[ObservedDecision], power: int) -> beliefs.Answer
                 could[effect, kind] += 1
                 did[effect, kind] += offered == card
     tastes: beliefs.AnswerPreferences = {}
-    for (effect, kind), number in could.items():
+    for (effect, kind), possible_count in could.items():
         sharp = 1 if effect == EffectType.ORACLE else power
-        tastes.setdefault(effect, {})[str(kind)] = _share(did[effect, kind], number) ** sharp
+        tastes.setdefault(effect, {})[str(kind)] = (
+            _share(did[effect, kind], possible_count) ** sharp
+        )
     return tastes
 
 

@@ -91,8 +91,10 @@ class MatchReport:
     @property
     def scores(self) -> tuple[int, int]:
         """Our score and the opponent's."""
-        first, second = self.outcome.scores or (0, 0)
-        return (second, first) if self.player_index == 1 else (first, second)
+        first_score, second_score = self.outcome.scores or (0, 0)
+        return (
+            (second_score, first_score) if self.player_index == 1 else (first_score, second_score)
+        )
 
     def document(self) -> dict[str, object]:
         """Return the report as a JSON document."""
@@ -244,14 +246,16 @@ def print_replaced_decisions(reports: Sequence[MatchReport], store: str) -> None
             kinds.setdefault(fault_group_key(fault.reason), []).append(fault)
     often = sorted(kinds.values(), key=len, reverse=True)
     for faults in often[:_MAX_KINDS]:
-        first, number = faults[0], len(faults)
-        many = "a decision" if number == 1 else f"{number} decisions"
+        first_fault, decision_count = faults[0], len(faults)
+        many = "a decision" if decision_count == 1 else f"{decision_count} decisions"
         alike = len({fault.reason for fault in faults}) == 1
         summary = (
-            f"{many}: {first.reason}" if alike else f"{many}, the first because {first.reason}"
+            f"{many}: {first_fault.reason}"
+            if alike
+            else f"{many}, the first because {first_fault.reason}"
         )
-        print_error(f"A safe action replaced {summary}.\n{first.trace}".rstrip())
-        print_error(f"See {program_name()} why {first.match_id} {first.turn}{store}")
+        print_error(f"A safe action replaced {summary}.\n{first_fault.trace}".rstrip())
+        print_error(f"See {program_name()} why {first_fault.match_id} {first_fault.turn}{store}")
     if len(often) > _MAX_KINDS:
         more = sum(map(len, often[_MAX_KINDS:]))
         print_error(f"{more} more were replaced, for {len(often) - _MAX_KINDS} other reasons.")
@@ -259,8 +263,10 @@ def print_replaced_decisions(reports: Sequence[MatchReport], store: str) -> None
 
 def print_run_report(console: Console, report: RunReport) -> None:
     """Print the matches of a run, one per line, and the totals."""
-    figures = ("score", "turns", "moves")
-    table = borderless_table("match", "result", *figures, "log", right_aligned=figures)
+    numeric_columns = ("score", "turns", "moves")
+    table = borderless_table(
+        "match", "result", *numeric_columns, "log", right_aligned=numeric_columns
+    )
     for match in report.match_reports:
         outcome, verdict = match.outcome, match.log_comparison
         score = "{} : {}".format(*match.scores)
@@ -269,7 +275,7 @@ def print_run_report(console: Console, report: RunReport) -> None:
         table.add_row(*cells, style=style)
     console.print(table)
     console.print()
-    number = len(report.match_reports)
+    match_count = len(report.match_reports)
     points, low, high = report.points_with_interval
     rows = {
         "won / lost / tied": " / ".join(
@@ -277,8 +283,10 @@ def print_run_report(console: Console, report: RunReport) -> None:
         ),
         "points": f"{points:.1f} % (95 %: {low:.1f} to {high:.1f})",
         "mean score": f"{report.mean_score(0):.1f} : {report.mean_score(1):.1f}",
-        "requests a match": requests_text(report.requests, number),
-        "pace": f"{60 * number / report.seconds:.0f} matches a minute ({report.seconds:.1f} s)",
+        "requests a match": requests_text(report.requests, match_count),
+        "pace": (
+            f"{60 * match_count / report.seconds:.0f} matches a minute ({report.seconds:.1f} s)"
+        ),
     }
     summary = Table.grid(padding=(0, 2))
     for name, value in rows.items():

@@ -27,20 +27,25 @@ def start_params_from_match(match_ref: str) -> MatchParams:
     If the match is over, the draw pile is the real one; otherwise it is a possible one. Raises
     `ConfigError` if there is no such decision, or if an effect is pending there.
     """
-    point = parse_branch_point(match_ref, GAME)
-    point = replace(point, same_cards=point.record.status is MatchStatus.FINISHED)
-    table = point.start_state(SystemRandom())[1].state
+    branch_point = parse_branch_point(match_ref, GAME)
+    branch_point = replace(
+        branch_point, same_cards=branch_point.record.status is MatchStatus.FINISHED
+    )
+    table = branch_point.start_state(SystemRandom())[1].state
     if table.pending_effect is not None:
         raise ConfigError(
-            f"At step {point.step_number} the {table.pending_effect.effect_type} waits for its "
+            f"At step {branch_point.step_number} the {table.pending_effect.effect_type} "
+            "waits for its "
             "answer, and no match can begin there; choose a step at which a card was drawn or "
             "the turn ended."
         )
-    player_bank, other = (tuple(table.banks[seat]) for seat in (point.seat, 1 - point.seat))
+    player_bank, opponent_bank = (
+        tuple(table.banks[seat]) for seat in (branch_point.seat, 1 - branch_point.seat)
+    )
     return MatchParams(
         play_area=table.play_area,
         draw_pile=table.draw_pile,
         discard_pile=table.discard_pile,
-        banks=(player_bank, other),
+        banks=(player_bank, opponent_bank),
         random_seed=_seed_of_first(),
     )

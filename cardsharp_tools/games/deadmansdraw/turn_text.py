@@ -66,13 +66,13 @@ class PlayerLabels:
 
     def title(self) -> str:
         """Return the title of the match: the names of its players."""
-        first, second = self.player_order
-        return f"{self.names[first]} v {self.names[second]}"
+        first_seat, second_seat = self.player_order
+        return f"{self.names[first_seat]} v {self.names[second_seat]}"
 
     def score_text(self, scores: Sequence[int]) -> str:
         """Return a score as text, ours first."""
-        first, second = self.player_order
-        return f"{scores[first]} : {scores[second]}"
+        first_seat, second_seat = self.player_order
+        return f"{scores[first_seat]} : {scores[second_seat]}"
 
 
 def card_text(card: Card) -> Text:
@@ -136,19 +136,19 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
     listed = [(name, tuple(cards), remark) for name, cards, remark in rows]
     present_suits = {str(card.suit) for _, cards, _ in listed for card in cards}
     suits = [*SUIT_ORDER, *sorted(present_suits - {*SUIT_ORDER})]
-    names = max(len(name) for name, _, _ in listed)
+    name_width = max(len(name) for name, _, _ in listed)
     cells = {suit: [_values(suit, cards) for _, cards, _ in listed] for suit in suits}
     widths = {suit: max(len(suit), *map(len, cells[suit])) for suit in suits}
     remarks = [remark for _, _, remark in listed]
     room = width - len(suits) - 1 - sum(widths.values())
-    if names + max(map(len, remarks)) > room:
+    if name_width + max(map(len, remarks)) > room:
         remarks = [remark.partition(" ")[0] for remark in remarks]
     room -= max(map(len, remarks))
     if room < _MIN_NAME_WIDTH:
         min_widths = {suit: max(3, *map(len, cells[suit])) for suit in suits}
         room, widths = room + sum(widths.values()) - sum(min_widths.values()), min_widths
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("", width=min(names, max(_MIN_NAME_WIDTH, room)), overflow="fold")
+    table.add_column("", width=min(name_width, max(_MIN_NAME_WIDTH, room)), overflow="fold")
     for suit in suits:
         cut = Text(suit[: widths[suit]], _STYLES.get(suit, ""))
         table.add_column(cut, no_wrap=True, width=widths[suit])
@@ -163,16 +163,16 @@ def _values(suit: str, cards: Iterable[Card]) -> Text:
     values = sorted((card.value for card in cards if card.suit == suit), reverse=True)
     # All values have one digit now, but those of a new suit may have two.
     gap = " " if any(value >= 10 for value in values) else ""  # noqa: PLR2004 - two digits
-    parts = (Text(str(v), style="dim" if i else "bold") for i, v in enumerate(values))
-    return Text(gap).join(parts)
+    value_texts = (Text(str(v), style="dim" if i else "bold") for i, v in enumerate(values))
+    return Text(gap).join(value_texts)
 
 
 def position_text(position: StoredPosition, labels: str = "our") -> Group:
     """Return the position of a decision: cards by suit, the pending effect, and known cards."""
-    player_bank, other = (position.banks[i] for i in (position.me, 1 - position.me))
+    player_bank, opponent_bank = (position.banks[i] for i in (position.me, 1 - position.me))
     rows = (
         (f"{labels} bank", player_bank, f"{Bank().with_cards(player_bank).score} points"),
-        ("their bank", other, f"{Bank().with_cards(other).score} points"),
+        ("their bank", opponent_bank, f"{Bank().with_cards(opponent_bank).score} points"),
         ("play area", position.play_area, _count(position.play_area)),
         ("discarded", position.discard_pile, _count(position.discard_pile)),
         ("unseen", position.unseen, _count(position.unseen)),
@@ -193,8 +193,11 @@ def _remarks(position: StoredPosition) -> Iterator[Text]:
         yield _remark("next card", card_text(position.known_top))
     elif position.unseen and position.play_area:
         lying = {card.suit for card in position.play_area}
-        number, bad = len(position.unseen), sum(card.suit in lying for card in position.unseen)
-        odds_text = f"{bad} of {number} cards ({format_percent(bad / number)})"
+        unseen_count, bad = (
+            len(position.unseen),
+            sum(card.suit in lying for card in position.unseen),
+        )
+        odds_text = f"{bad} of {unseen_count} cards ({format_percent(bad / unseen_count)})"
         yield _remark("a draw busts with", odds_text)
 
 

@@ -63,8 +63,8 @@ class DealArchive:
             if record is not None:
                 logged, moves = self._logged_decisions(key, began), []
                 for move in to_move_records(record):
-                    question, seat, action = decision_in_event(event_from_move(move))
-                    reasons = logged.get((question.value, seat, str(action)))
+                    decision_type, seat, action = decision_in_event(event_from_move(move))
+                    reasons = logged.get((decision_type.value, seat, str(action)))
                     reason = reasons.pop(0) if reasons else None
                     moves.append(MoveRecord(move.sequence, reason, move.facts))
                 return moves
@@ -99,9 +99,9 @@ class DealArchive:
         decisions: dict[tuple[object, ...], list[Body]] = defaultdict(list)
         expected = (key.token, key.game, key.deal)
         for entry in _entries(self.log):
-            names = (entry.get("token"), entry.get("game_num"), entry.get("deal_num"))
+            entry_key = (entry.get("token"), entry.get("game_num"), entry.get("deal_num"))
             at = datetime.fromisoformat(str(entry["timestamp"]))
-            if names == expected and at >= began:
+            if entry_key == expected and at >= began:
                 decisions[entry.get("question"), entry.get("seat"), entry.get("answer")].append(
                     entry
                 )

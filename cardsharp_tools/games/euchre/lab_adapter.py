@@ -61,7 +61,7 @@ def _moves(
     laid: Card | None,
 ) -> Iterator[MoveRecord]:
     """Yield the moves; in a branch the dealer's discard `laid` differs from the original."""
-    for number, played in enumerate(played_actions):
+    for move_index, played in enumerate(played_actions):
         seated_deal: SeatedDeal = played.state.current
         pending, position = (
             required_pending_decision(seated_deal.deal.public_state),
@@ -70,13 +70,13 @@ def _moves(
         intent: Body | None = None
         if played.decision is not None:
             name = lab_match.names[seated_deal.player_at(pending.seat)]
-            entry = decision_log_entry(key, pending, position, played.decision)
-            intent = {**entry, "strategy": name, "worker": "lab"}
+            log_entry = decision_log_entry(key, pending, position, played.decision)
+            intent = {**log_entry, "strategy": name, "worker": "lab"}
         action = played.action
         if laid is not None and isinstance(action, Discard):
             action = Discard(laid)
         event = deal_store.encode_event(_event(position, action))
-        yield MoveRecord(number, intent, {"event": event})
+        yield MoveRecord(move_index, intent, {"event": event})
 
 
 def _event(position: EuchrePosition, action: Action) -> deal_store.Event:
@@ -126,12 +126,12 @@ class EuchreLabAdapter(LabAdapter):
         """
         if len(next_state.finished) == len(previous_state.finished):
             return 0.0, 0.0
-        order = 1 if next_state.current.first_player % 2 == 0 else -1
+        sign = 1 if next_state.current.first_player % 2 == 0 else -1
         our_points, their_points = next_state.points
 
         def worth(more: int) -> float:
             return match_win_probability(
-                our_points + max(0, order * more), their_points + max(0, -order * more)
+                our_points + max(0, sign * more), their_points + max(0, -sign * more)
             )
 
         luck = deal_luck(next_state.current.deal.cards, worth)
@@ -142,8 +142,10 @@ class EuchreLabAdapter(LabAdapter):
         by_deal = groupby(
             match.actions, key=lambda played_action: len(played_action.state.finished)
         )
-        for seated_deal, (number, group) in zip(match.final_state.all_deals, by_deal, strict=False):
-            key, played_actions = deal_store.DealKey(match.match_id, 0, number + 1), list(group)
+        for seated_deal, (deal_index, group) in zip(
+            match.final_state.all_deals, by_deal, strict=False
+        ):
+            key, played_actions = deal_store.DealKey(match.match_id, 0, deal_index + 1), list(group)
             previous_points = played_actions[0].state.points[
                 :: 1 if seated_deal.first_player % 2 == 0 else -1
             ]

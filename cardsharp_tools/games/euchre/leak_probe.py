@@ -112,15 +112,15 @@ def probe_decision_kind(
 ) -> LeakProbeResult:
     """Probe one kind of decision and return the result; `on_deal` is called after each deal."""
     changed = 0
-    for number in range(options.deals):
-        rng = Random(f"{options.seed}/{kind}/{number}")
+    for deal_index in range(options.deals):
+        rng = Random(f"{options.seed}/{kind}/{deal_index}")
         deal = random_deal_with_decision(kind, rng)
-        answers = {_request_action(player, deal)}
-        answers |= {
+        actions = {_request_action(player, deal)}
+        actions |= {
             _request_action(player, resample_unseen_cards(deal, rng))
             for _ in range(options.permutations)
         }
-        changed += len(answers) > 1
+        changed += len(actions) > 1
         on_deal()
     return LeakProbeResult(kind, options.deals, changed)
 

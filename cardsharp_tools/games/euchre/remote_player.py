@@ -95,29 +95,29 @@ class RemotePlayer:
 
     def decide(self, deal: Deal) -> Action:
         """Send what has happened, and return the action of the seat to act."""
-        seat, question = required_pending_decision(deal.public_state)
-        match question:
+        seat, decision_type = required_pending_decision(deal.public_state)
+        match decision_type:
             case DecisionType.BID:
                 self._tell(deal)
-                answer = self._call("GET", "/bid", self._bid_address(deal.public_state, seat), {})
-                suit = _integer(answer, "suit")
-                if suit not in _SUITS or "alone" not in answer:
-                    raise RemoteServiceError(f"GET /bid was answered {answer}.")
-                return Bid(suit, bool(answer["alone"])) if suit in range(_ROUND) else Bid()
+                response = self._call("GET", "/bid", self._bid_address(deal.public_state, seat), {})
+                suit = _integer(response, "suit")
+                if suit not in _SUITS or "alone" not in response:
+                    raise RemoteServiceError(f"GET /bid was answered {response}.")
+                return Bid(suit, bool(response["alone"])) if suit in range(_ROUND) else Bid()
             case DecisionType.DISCARD:
                 address = self._swap_address(deal.public_state)
                 offered = [*deal.cards[15:20], deal.public_state.turn_card]
-                answer = self._call("GET", "/swap", address, {"swappableCards": offered})
-                return Discard(_integer(answer, "card"))
+                response = self._call("GET", "/swap", address, {"swappableCards": offered})
+                return Discard(_integer(response, "card"))
             case DecisionType.DEFEND:
                 return Defend(goes_alone=False)  # the real client does not ask
             case DecisionType.PLAY:
                 self._tell(deal)
-                number = len(deal.public_state.complete_tricks)
+                trick_index = len(deal.public_state.complete_tricks)
                 legal = [action.card for action in legal_actions(deal) if isinstance(action, Play)]
-                address = self._play_address(deal.public_state, number, seat)
-                answer = self._call("GET", "/play", address, {"playableCards": legal})
-                return Play(_integer(answer, "card"))
+                address = self._play_address(deal.public_state, trick_index, seat)
+                response = self._call("GET", "/play", address, {"playableCards": legal})
+                return Play(_integer(response, "card"))
 
     def end_deal(self, deal: Deal) -> None:
         """Send the remaining actions and the end of the deal."""
@@ -133,10 +133,10 @@ class RemotePlayer:
     def _story(self, deal: Deal) -> Iterator[Message]:
         """Yield the others' moves and each trick, the next when its first card is requested."""
         table, call = deal.public_state, deal.public_state.trump_call
-        for number, bid in enumerate(table.bids):
-            if number % _ROUND not in self._seats:
+        for index, bid in enumerate(table.bids):
+            if index % _ROUND not in self._seats:
                 more: Json = {"suit": -1 if bid.suit is None else bid.suit, "alone": bid.goes_alone}
-                yield "POST", "/bid", self._bid_address(table, number), more
+                yield "POST", "/bid", self._bid_address(table, index), more
         if table.has_discarded and call is not None and DEALER not in self._seats:
             yield "POST", "/swap", self._swap_address(table), {"card": deal.discard}
         pending = pending_decision(table)
@@ -145,15 +145,15 @@ class RemotePlayer:
             and pending.decision_type is DecisionType.PLAY
             and not table.current_trick
         )
-        for number in range(len(table.tricks) + leads):
-            of_trick = {**self._address(), "trickNum": number}
-            opened: Json = {"leadPos": _leader(table, number), "status": "new"}
+        for index in range(len(table.tricks) + leads):
+            of_trick = {**self._address(), "trickNum": index}
+            opened: Json = {"leadPos": _leader(table, index), "status": "new"}
             yield "POST", "/trick", of_trick, opened
-            for seat, card in table.tricks[number] if number < len(table.tricks) else ():
+            for seat, card in table.tricks[index] if index < len(table.tricks) else ():
                 if seat not in self._seats:
-                    address = self._play_address(table, number, seat)
+                    address = self._play_address(table, index, seat)
                     yield "POST", "/play", address, {"card": card}
-            if number < len(table.complete_tricks):
+            if index < len(table.complete_tricks):
                 yield "PATCH", "/trick", of_trick, {"status": "complete"}
 
     def _address(self) -> Json:
@@ -170,9 +170,9 @@ class RemotePlayer:
         }
         return {**self._address(), **call_fields, "pos": DEALER}
 
-    def _play_address(self, table: PublicState, number: int, seat: int) -> Json:
-        seq = (seat - _leader(table, number)) % 4
-        return {**self._address(), "trickNum": number, "trickSeq": seq, "pos": seat}
+    def _play_address(self, table: PublicState, trick_index: int, seat: int) -> Json:
+        seq = (seat - _leader(table, trick_index)) % 4
+        return {**self._address(), "trickNum": trick_index, "trickSeq": seq, "pos": seat}
 
     def _call(self, method: str, path: str, address: Json, more: Json) -> Json:
         """Return the response to a request; all fields of the address must come back unchanged."""
@@ -241,28 +241,28 @@ def _checked(request_name: str, response: requests.Response, echo: Json) -> Json
             f"{request_name} was answered {response.status_code}: {response.text[:500]}"
         )
     try:
-        answer = response.json()
+        response_body = response.json()
     except ValueError as error:
         raise RemoteServiceError(f"{request_name} was answered without JSON.") from error
     for name, value in echo.items():
-        echoed_value = answer.get(name)
+        echoed_value = response_body.get(name)
         if echoed_value != value or type(echoed_value) is not type(value):
             raise RemoteServiceError(
                 f"{request_name} must send {name} {value!r} back, not {echoed_value!r}."
             )
-    result: Json = answer
+    result: Json = response_body
     return result
 
 
-def _integer(answer: Json, name: str) -> int:
-    value = answer.get(name)
+def _integer(response: Json, name: str) -> int:
+    value = response.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise RemoteServiceError(f"{name} must be a whole number, not {value!r}.")
     return value
 
 
-def _leader(table: PublicState, number: int) -> int:
-    return table.trick_winners[number - 1] if number else 0
+def _leader(table: PublicState, trick_index: int) -> int:
+    return table.trick_winners[trick_index - 1] if trick_index else 0
 
 
 def play_random_game(url: str, random: Random) -> None:

@@ -94,12 +94,12 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         """Return the legal actions with their numbers."""
         return [
             Choice(
-                str(number),
+                str(choice_number),
                 action_text(action, position.public_state),
                 action,
                 action_aliases(action),
             )
-            for number, action in enumerate(position.legal_actions, 1)
+            for choice_number, action in enumerate(position.legal_actions, 1)
         ]
 
     def choice_lines(
@@ -107,8 +107,8 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
     ) -> Iterable[str]:
         """Yield the prompt and the possible answers in a line."""
         del include_all
-        first = f"{_PROMPTS[position.decision_type]:12}"
-        return format_columns([str(choice) for choice in self.choices(position)], width, first)
+        prompt = f"{_PROMPTS[position.decision_type]:12}"
+        return format_columns([str(choice) for choice in self.choices(position)], width, prompt)
 
     def choice_groups(self, position: EuchrePosition) -> Sequence[ChoiceGroup[Action]]:
         """Return the prompt's choices; if a card is to be chosen, also the hand's illegal cards."""
@@ -177,8 +177,8 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
             end = "euchred"
         tricks = "1 trick" if result.tricks == 1 else f"{result.tricks} tricks"
         points = "1 point" if max(result.points) == 1 else f"{max(result.points)} points"
-        side = "You" if result.points[(self.you - last_deal.first_player) % 2] else "They"
-        yield f"-- {caller} called {SUIT_NAMES[trump]}: {tricks}, {end}. {side} score {points}."
+        scorer = "You" if result.points[(self.you - last_deal.first_player) % 2] else "They"
+        yield f"-- {caller} called {SUIT_NAMES[trump]}: {tricks}, {end}. {scorer} score {points}."
         yield "-- The score: you {}, they {}.".format(*self._points or ())
 
     def _viewer_points_first(self, points: tuple[int, int]) -> tuple[int, int]:

@@ -121,11 +121,11 @@ def duel_report_line(duel: DuelResult) -> str:
     counted = ((cards, f"lost with {cards}") for cards in CARD_COUNT_RANGES)
     sums = [(cards, duel.count_sum(name, 0), duel.count_sum(name, 1)) for cards, name in counted]
     shares = (
-        (cards, 100 * player_sum / (player_sum + other))
-        for cards, player_sum, other in sums
-        if player_sum + other
+        (cards, 100 * player_sum / (player_sum + opponent_sum))
+        for cards, player_sum, opponent_sum in sums
+        if player_sum + opponent_sum
     )
-    losses_text = "; ".join(f"{cards} cards {share:.0f}" for cards, share in shares)
+    losses_text = "; ".join(f"{cards} cards {percentage:.0f}" for cards, percentage in shares)
     verdict = f"misses the target by {missed}" if missed else "meets the target"
     return f"{duel.plan.title}: {won} of {len(duel.matches)} games, {verdict}; lost {losses_text}"
 
@@ -152,8 +152,8 @@ class CalibrationBin(NamedTuple):
     @property
     def document(self) -> dict[str, object]:
         """Return the fields as a JSON document."""
-        names = {"predicted": "told", "observed": "held"}
-        return {names.get(name, name): value for name, value in self._asdict().items()}
+        document_keys = {"predicted": "told", "observed": "held"}
+        return {document_keys.get(name, name): value for name, value in self._asdict().items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,20 +202,26 @@ def calibration_curve(predictions: Sequence[BetPrediction]) -> list[CalibrationB
 
 
 def _level(level: Sequence[BetPrediction]) -> CalibrationBin:
-    share = fmean(prediction.was_true for prediction in level)
-    bounds = wilson_interval(share, len(level)).scaled(100)
+    observed_rate = fmean(prediction.was_true for prediction in level)
+    bounds = wilson_interval(observed_rate, len(level)).scaled(100)
     return CalibrationBin(
-        len(level), 100 * fmean(prediction.chance for prediction in level), 100 * share, *bounds
+        len(level),
+        100 * fmean(prediction.chance for prediction in level),
+        100 * observed_rate,
+        *bounds,
     )
 
 
 def bet_predictions(players: int, seed: int) -> Iterator[BetPrediction]:
     """Yield the predictions for bets, game after game, without an end."""
-    names = [*RULE_PLAYERS]
-    for number in count():
-        opponents = [names[(number + seat) % len(names)] for seat in range(players - 1)]
+    strategy_names = [*RULE_PLAYERS]
+    for game_number in count():
+        opponents = [
+            strategy_names[(game_number + seat) % len(strategy_names)]
+            for seat in range(players - 1)
+        ]
         yield from _first_seat_predictions(
-            BlefSimulation(players), opponents, Random(f"{seed} {number}")
+            BlefSimulation(players), opponents, Random(f"{seed} {game_number}")
         )
 
 

@@ -97,14 +97,14 @@ def build_small_round(starter: int, other: int) -> SmallRound:
     deals = [
         [_ways(first_hand, second_hand) for second_hand in hands[1]] for first_hand in hands[0]
     ]
-    total = sum(map(sum, deals))
-    chances = [[ways / total for ways in row] for row in deals]
+    total_ways = sum(map(sum, deals))
+    chances = [[ways / total_ways for ways in row] for row in deals]
     mirrored = [list(column) for column in zip(*chances, strict=True)]
-    first, second = (
+    starter_values, other_values = (
         {bet: _won(bet, hands[seat], hands[1 - seat], seat_chances) for bet in bets}
         for seat, seat_chances in ((STARTER, mirrored), (OTHER, chances))
     )
-    return SmallRound(cards, hands, bets, (first, second))
+    return SmallRound(cards, hands, bets, (starter_values, other_values))
 
 
 def _hands(cards: int) -> list[Values]:
@@ -113,9 +113,10 @@ def _hands(cards: int) -> list[Values]:
 
 def _ways(first_hand: Values, second_hand: Values) -> int:
     """Return the number of ways in which these hands can be dealt in all suits."""
-    first, second = Counter(first_hand), Counter(second_hand)
+    first_counts, second_counts = Counter(first_hand), Counter(second_hand)
     return prod(
-        comb(len(SUITS), first[value]) * comb(len(SUITS) - first[value], second[value])
+        comb(len(SUITS), first_counts[value])
+        * comb(len(SUITS) - first_counts[value], second_counts[value])
         for value in {*first_hand, *second_hand}
     )
 
@@ -124,8 +125,8 @@ def _won(
     bet: int, hands: Sequence[Values], other_hands: Sequence[Values], chances: Sequence[Row]
 ) -> PayoffMatrices:
     fails, holds = [], []
-    for other, row in zip(other_hands, chances, strict=True):
-        true = [_holds(bet, (*hand, *other)) for hand in hands]
+    for other_hand, row in zip(other_hands, chances, strict=True):
+        true = [_holds(bet, (*hand, *other_hand)) for hand in hands]
         fails.append([0.0 if yes else chance for yes, chance in zip(true, row, strict=True)])
         holds.append([chance if yes else 0.0 for yes, chance in zip(true, row, strict=True)])
     return PayoffMatrices(fails, holds)
@@ -196,9 +197,11 @@ class CfrSolver:
             # the positive regrets; the average of the strategies, not the last one, converges to
             # the equilibrium. Alternating updates and the floor at 0 (CFR+) make that fast.
             worth = [w + p * v for w, p, v in zip(worth, chances, values, strict=True)]
-        old = self._regrets[seat].get(history)
+        old_regrets = self._regrets[seat].get(history)
         self._regrets[seat][history] = {
-            action: _added(old[action] if old else [0.0] * len(worth), values, worth)
+            action: _added(
+                old_regrets[action] if old_regrets else [0.0] * len(worth), values, worth
+            )
             for action, values in options.items()
         }
         return worth

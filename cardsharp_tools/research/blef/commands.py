@@ -170,8 +170,8 @@ def train_tables(
         TrainingBudget(options.until, options.hours * _HOUR),
     )
 
-    def tell(cards: HandSizes, steps: int) -> None:
-        message_console().print(f"{_name(cards)}: {steps} steps")
+    def tell(cards: HandSizes, step_count: int) -> None:
+        message_console().print(f"{_name(cards)}: {step_count} steps")
 
     with make_executor(options.workers, options.cluster) as pool:
         train_rounds(folder, _rounds(rounds), budget, pool, tell)
@@ -188,14 +188,14 @@ def pack_tables(
 ) -> None:
     """Write the tables of a checkpoint in the format that `solved` reads."""
     native_library()
-    folder, tables, steps = CheckpointFolder(checkpoint), {}, {}
+    folder, tables, step_counts = CheckpointFolder(checkpoint), {}, {}
     for cards in filter(folder.steps, _rounds(rounds)):
         learner, done = restore_trainer(cards, folder.read(cards))
         message_console().print(f"{_name(cards)}: {done} steps")
-        tables[cards], steps[_name(cards)] = average_policy_rows(learner), done
+        tables[cards], step_counts[_name(cards)] = average_policy_rows(learner), done
     if not tables:
         raise ConfigError(f"{checkpoint} has no trained round yet; run `train` first.")
-    steps_text = ", ".join(f"{name} {number}" for name, number in steps.items())
+    steps_text = ", ".join(f"{name} {step_count}" for name, step_count in step_counts.items())
     write_tables(out, f"cardsharp research blef train, until: {steps_text}", tables)
     result_console().print(f"{out}: {len(tables)} rounds, {out.stat().st_size / 1e6:.2f} MB")
 

@@ -260,34 +260,35 @@ class _Round:
         self._truths = [true_bets(hand_bits | hand) for hand in worlds]
         self._bet_history = (NO_BET, NO_BET, *(move.action for move in position.history))
         self.weights = [1.0] * len(worlds)
-        for place in range(len(self._bet_history) - 1, 1, -2):
+        for bet_index in range(len(self._bet_history) - 1, 1, -2):
             self.weights = self._updated_weights(
-                self.weights, self._bet_history[place - 2 : place + 1]
+                self.weights, self._bet_history[bet_index - 2 : bet_index + 1]
             )
 
     def _updated_weights(self, weights: Sequence[float], bets: Sequence[int]) -> list[float]:
         """Update the weights by the opponent's answer, the third bet, to the first two."""
-        previous, last, bet = bets
-        often = (dict(self._says(hand, previous, last)).get(bet, 0.0) for hand in self._worlds)
+        previous, last_bet, bet = bets
+        often = (dict(self._says(hand, previous, last_bet)).get(bet, 0.0) for hand in self._worlds)
         return [
-            old * (probability + _TREMBLE) for old, probability in zip(weights, often, strict=True)
+            old_weight * (probability + _TREMBLE)
+            for old_weight, probability in zip(weights, often, strict=True)
         ]
 
-    def _says(self, hand: int, previous: int, last: int) -> MixedStrategy:
-        key = hand, previous, last
+    def _says(self, hand: int, previous: int, last_bet: int) -> MixedStrategy:
+        key = hand, previous, last_bet
         if key not in self._mixed:
             self._mixed[key] = large_round_policy.mixed_strategy(
-                self._policy, self._cards, hand, (previous, last)
+                self._policy, self._cards, hand, (previous, last_bet)
             )
         return self._mixed[key]
 
     def best(self, steps: int) -> int:
         """Return the action that wins most of the worlds."""
-        last, weights = self._bet_history[-1], self.weights
-        check = 0.0 if last == NO_BET else self._bet_weight(last, weights, is_true=False)
-        chances = {bet: self._bet_weight(bet, weights) for bet in range(last + 1, len(BETS))}
+        last_bet, weights = self._bet_history[-1], self.weights
+        check = 0.0 if last_bet == NO_BET else self._bet_weight(last_bet, weights, is_true=False)
+        chances = {bet: self._bet_weight(bet, weights) for bet in range(last_bet + 1, len(BETS))}
         likeliest = sorted(chances, key=lambda bet: -chances[bet])[:_BETS]
-        bets = [(self._bet(last, bet, weights, steps), bet) for bet in likeliest]
+        bets = [(self._bet(last_bet, bet, weights, steps), bet) for bet in likeliest]
         return max([(check, CHECK), *bets])[1]
 
     def _bet_weight(self, bet: int, weights: Sequence[float], *, is_true: bool = True) -> float:
@@ -295,11 +296,11 @@ class _Round:
         both = zip(self._truths, weights, strict=True)
         return sum(weight for truth, weight in both if (truth >> bet & 1) == is_true)
 
-    def _bet(self, last: int, bet: int, weights: Sequence[float], steps: int) -> float:
+    def _bet(self, last_bet: int, bet: int, weights: Sequence[float], steps: int) -> float:
         """Return the weight won with a bet if we answer a raise in the best way."""
         won, raised, rare = 0.0, dict[int, list[float]](), _RARE * max(weights)
         for at, (hand, truth) in enumerate(zip(self._worlds, self._truths, strict=True)):
-            for raise_bet, often in self._says(hand, last, bet) if weights[at] > rare else ():
+            for raise_bet, often in self._says(hand, last_bet, bet) if weights[at] > rare else ():
                 if raise_bet == CHECK:
                     won += weights[at] * often * (truth >> bet & 1)
                 else:

@@ -98,11 +98,11 @@ def native_library() -> ctypes.CDLL:
     declare_function(loaded.holds, "iI", "?")
     declare_function(loaded.odds, "IiP")
     bets = (_Bet * _BETS)()
-    for place, bet in enumerate(BETS):
+    for bet_index, bet in enumerate(BETS):
         for value, needed in bet.rank_counts:
-            bets[place].values[value] = needed
-        bets[place].colour = bet.suit_counts[0][0] if bet.suit_counts else -1
-        bets[place].cards = card_bits(bet.cards)
+            bets[bet_index].values[value] = needed
+        bets[bet_index].colour = bet.suit_counts[0][0] if bet.suit_counts else -1
+        bets[bet_index].cards = card_bits(bet.cards)
     loaded.blef_begin(bets)
     loaded.large_begin()
     return loaded
@@ -111,16 +111,18 @@ def native_library() -> ctypes.CDLL:
 def round_setup(cards: HandSizes) -> RoundSetup:
     """Return the sizes and index tables of a round as a C structure."""
     shape = TableShape(cards)
-    setup = RoundSetup(cards=cards, hands=tuple(len(hand_numbers(number)) for number in cards))
+    setup = RoundSetup(
+        cards=cards, hands=tuple(len(hand_numbers(card_count)) for card_count in cards)
+    )
     setup.bets = len(shape.bets)
     setup.place[:] = [-1] * _BETS
-    for place, bet in enumerate(shape.bets):
-        setup.bet[place], setup.place[bet] = bet, place
-        setup.class_of[place + 1] = shape.bet_class(bet)
+    for bet_index, bet in enumerate(shape.bets):
+        setup.bet[bet_index], setup.place[bet] = bet, bet_index
+        setup.class_of[bet_index + 1] = shape.bet_class(bet)
     setup.classes, setup.high = shape.bet_class_count, 1 + shape.full_house_index
     for hand_size in cards:
-        for hand, number in hand_numbers(hand_size).items():
-            setup.hand[sum(5**value for value in hand)] = number
+        for hand, hand_number in hand_numbers(hand_size).items():
+            setup.hand[sum(5**value for value in hand)] = hand_number
     native_library().lay_out(ctypes.byref(setup))
     return setup
 
@@ -141,8 +143,8 @@ class CfrTrainer:
     def __init__(self, cards: HandSizes) -> None:
         self.setup = round_setup(cards)
         sizes = [hands * self.setup.span for hands in self.setup.hands]
-        self.regrets = [(ctypes.c_float * size)() for size in sizes]
-        self.strategy_sums = [(ctypes.c_float * size)() for size in sizes]
+        self.regrets = [(ctypes.c_float * value_count)() for value_count in sizes]
+        self.strategy_sums = [(ctypes.c_float * value_count)() for value_count in sizes]
         self._learning = _Learning(
             setup=ctypes.pointer(self.setup),
             explore=_EXPLORE,
@@ -161,17 +163,17 @@ class CfrTrainer:
     def discount(self, regrets: float, sums: float) -> None:
         """Reduce the weight of earlier training."""
         for many, by in ((self.regrets, regrets), (self.strategy_sums, sums)):
-            for numbers in many:
-                native_library().fade(numbers, len(numbers), by)
+            for values in many:
+                native_library().fade(values, len(values), by)
 
 
 def build_round_table(setup: RoundSetup, role_tables: Sequence[PolicyRows]) -> RoundTable:
     """Return the C table of these policies, by role."""
     round_table = RoundTable(setup=ctypes.pointer(setup))
     for role, table in enumerate(role_tables):
-        places = array("I", accumulate(map(len, table.rows), initial=0))
+        row_offsets = array("I", accumulate(map(len, table.rows), initial=0))
         round_table.numbers[role] = array("I", table.numbers).tobytes()
-        round_table.places[role] = places.tobytes()
+        round_table.places[role] = row_offsets.tobytes()
         round_table.choices[role] = b"".join(table.rows)
         round_table.rows[role] = len(table.numbers)
     return round_table
@@ -191,10 +193,10 @@ def build_round_player(
 
 
 def play_rounds(
-    first: RoundPlayer, second: RoundPlayer, cards: HandSizes, seed: int, rounds: int
+    first_player: RoundPlayer, second_player: RoundPlayer, cards: HandSizes, seed: int, rounds: int
 ) -> float:
     """Play rounds and return the share that the first player, who begins, wins."""
-    players = ctypes.byref(first), ctypes.byref(second)
+    players = ctypes.byref(first_player), ctypes.byref(second_player)
     won: int = native_library().play_rounds(*players, *cards, seed, rounds)
     return won / rounds
 

@@ -18,8 +18,8 @@ from cardsharp.games.blef.rules import RoundMove, max_cards
 from cardsharp.games.blef.strategies import build
 from cardsharp.games.blef.strategies.bayes import Bayes
 from cardsharp.games.blef.strategies.equilibrium import (
-    SOLVED_ROUNDS_FORMAT,
     SOLVED_PROBABILITY_SCALE,
+    SOLVED_ROUNDS_FORMAT,
     BehaviorStrategy,
     MixedStrategy,
     SolvedRound,
@@ -67,16 +67,16 @@ def write_solved_table(table: SolvedRound, folder: Path) -> Path:
     """Write a table to a file of its own, one line per entry, and return the file."""
     folder.mkdir(exist_ok=True)
     file = folder / "{}v{}.json".format(*table["cards"])
-    lines = [f"  {json.dumps(name)}: {_written(entry)}" for name, entry in table.items()]
+    lines = [f"  {json.dumps(name)}: {_written(value)}" for name, value in table.items()]
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
     return file
 
 
-def _written(entry: object) -> str:
+def _written(value: object) -> str:
     """Return an entry of the file; a plan has one line for each history."""
-    if not isinstance(entry, dict):
-        return json.dumps(entry)
-    lines = (f"    {json.dumps(history)}: {json.dumps(hands)}" for history, hands in entry.items())
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    lines = (f"    {json.dumps(history)}: {json.dumps(hands)}" for history, hands in value.items())
     return "{\n" + ",\n".join(lines) + "\n  }"
 
 
@@ -99,24 +99,24 @@ def _bets(small: SmallRound, history: int) -> tuple[int, ...]:
 
 def _plan(small: SmallRound, plays: StrategyFunction, seat: int) -> BehaviorStrategy:
     """Return the play of a seat's hands at every history that its own rounded play can reach."""
-    entries: dict[int, dict[str, Thousandths]] = {}
+    hands_by_history: dict[int, dict[str, Thousandths]] = {}
     for hand in small.hands[seat]:
         waiting = [0] if seat == STARTER else [1 << bet for bet in small.bets]
         while waiting:
             history = waiting.pop()
-            parts = _rounded(dict(plays(history, hand)))
-            if {*parts} == {str(CHECK)}:
+            thousandths = _rounded(dict(plays(history, hand)))
+            if {*thousandths} == {str(CHECK)}:
                 continue
-            entries.setdefault(history, {})[hand_key(hand)] = parts
+            hands_by_history.setdefault(history, {})[hand_key(hand)] = thousandths
             next_histories = [
-                history | 1 << int(action) for action in parts if action != str(CHECK)
+                history | 1 << int(action) for action in thousandths if action != str(CHECK)
             ]
             waiting += [
                 next_history | 1 << bet
                 for next_history in next_histories
                 for bet in small.legal_raises(next_history)
             ]
-    hands_by_bets = {_bets(small, history): hands for history, hands in entries.items()}
+    hands_by_bets = {_bets(small, history): hands for history, hands in hands_by_history.items()}
     return {history_key(bets): hands_by_bets[bets] for bets in sorted(hands_by_bets)}
 
 
@@ -128,10 +128,12 @@ def _rounded(chances: dict[int, float]) -> Thousandths:
         if chance * SOLVED_PROBABILITY_SCALE >= _MIN_THOUSANDTHS
     }
     total = sum(likely.values())
-    parts = {act: round(chance / total * SOLVED_PROBABILITY_SCALE) for act, chance in likely.items()}
-    likeliest = max(parts, key=parts.__getitem__)
-    parts[likeliest] += SOLVED_PROBABILITY_SCALE - sum(parts.values())
-    return {str(action): parts[action] for action in sorted(parts)}
+    thousandths = {
+        act: round(chance / total * SOLVED_PROBABILITY_SCALE) for act, chance in likely.items()
+    }
+    likeliest = max(thousandths, key=thousandths.__getitem__)
+    thousandths[likeliest] += SOLVED_PROBABILITY_SCALE - sum(thousandths.values())
+    return {str(action): thousandths[action] for action in sorted(thousandths)}
 
 
 def named_strategy(small_round: SmallRound, name: str) -> StrategyFunction:
@@ -158,10 +160,13 @@ def build_position(small_round: SmallRound, bets: int, hand: Values) -> BlefPosi
     """Return the position of the player to move, who holds these ranks."""
     me = seat_to_move(bets)
     cards = tuple(
-        BlefCard(value, hand[:place].count(value)) for place, value in reversed([*enumerate(hand)])
+        BlefCard(value, hand[:card_index].count(value))
+        for card_index, value in reversed([*enumerate(hand)])
     )
     hands = (cards, ()) if me == STARTER else ((), cards)
-    history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(_bets(small_round, bets)))
+    history = tuple(
+        RoundMove(bet_index % 2, bet) for bet_index, bet in enumerate(_bets(small_round, bets))
+    )
     return BlefPosition(me, 1, max_cards(2), small_round.cards, hands, me, history)
 
 

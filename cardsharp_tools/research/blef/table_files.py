@@ -43,13 +43,15 @@ def average_policy_rows(learner: CfrTrainer) -> tuple[PolicyRows, PolicyRows]:
 def _rows(learner: CfrTrainer, role: int) -> PolicyRows:
     setup = learner.setup
     max_rows = (setup.bets + 1) ** 2 * setup.classes * setup.hands[role]
-    numbers, rows = (ctypes.create_string_buffer(max_rows * size) for size in (_NUMBER, ROW))
+    row_numbers, rows = (
+        ctypes.create_string_buffer(max_rows * byte_count) for byte_count in (_NUMBER, ROW)
+    )
     many = native_library().pack(
-        ctypes.byref(setup), role, learner.strategy_sums[role], MIN_REACH, numbers, rows
+        ctypes.byref(setup), role, learner.strategy_sums[role], MIN_REACH, row_numbers, rows
     )
     used_rows = memoryview(rows)[: many * ROW]
     every = [_trimmed(bytes(used_rows[at : at + ROW])) for at in range(0, len(used_rows), ROW)]
-    return PolicyRows(array("I", numbers.raw[: many * _NUMBER]), every)
+    return PolicyRows(array("I", row_numbers.raw[: many * _NUMBER]), every)
 
 
 def _trimmed(row: bytes) -> bytes:
@@ -71,12 +73,14 @@ def load_tables(file: Path) -> dict[HandSizes, RoundTable]:
 
 
 def _rows_of(table: RolePolicy) -> PolicyRows:
-    numbers, rows = array("I"), list[bytes]()
-    for last in range(table.part_count):
-        part = table.rows_after_bet(last)
-        numbers.extend(table.last_bet_stride * last + number for number in part.numbers)
+    row_numbers, rows = array("I"), list[bytes]()
+    for last_bet in range(table.part_count):
+        part = table.rows_after_bet(last_bet)
+        row_numbers.extend(
+            table.last_bet_stride * last_bet + row_number for row_number in part.numbers
+        )
         rows += part.rows
-    return PolicyRows(numbers, rows)
+    return PolicyRows(row_numbers, rows)
 
 
 _MIN_CARDS, _MAX_CARDS = 8, 18
@@ -112,8 +116,8 @@ def set_large_round_policies(
     player: RoundPlayer, large_rounds: Mapping[HandSizes, bytes]
 ) -> RoundPlayer:
     """Install the policies of large rounds in a player and return it."""
-    for (player_cards, other), values in large_rounds.items():
-        player.large[player_cards][other] = values
+    for (player_cards, other_cards), values in large_rounds.items():
+        player.large[player_cards][other_cards] = values
     return player
 
 
@@ -121,6 +125,6 @@ def trained_large_rounds(large: LargeRoundPolicy) -> dict[HandSizes, bytes]:
     """Return the trained policies of a file in the trainer's format."""
     lasts = range(NO_BET, len(BETS))
     return {
-        cards: b"".join(large.probabilities(cards, last) for last in lasts)
+        cards: b"".join(large.probabilities(cards, last_bet) for last_bet in lasts)
         for cards in large.rounds
     }

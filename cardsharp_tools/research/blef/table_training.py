@@ -58,8 +58,8 @@ class CheckpointFolder:
         file = self._file(cards)
         if not file.exists():
             return 0
-        with file.open("rb") as state:
-            return _head(state.readline(), cards)
+        with file.open("rb") as state_file:
+            return _head(state_file.readline(), cards)
 
     def _file(self, cards: HandSizes) -> Path:
         return self.path / f"{cards[0]}v{cards[1]}.state"
@@ -79,23 +79,23 @@ def restore_trainer(cards: HandSizes, state: bytes) -> tuple[CfrTrainer, int]:
         return learner, 0
     start = state.index(b"\n") + 1
     rest = memoryview(state)[start:]
-    for numbers in (*learner.regrets, *learner.strategy_sums):
-        size = 4 * len(numbers)
-        memoryview(numbers).cast("B")[:] = rest[:size]
-        rest = rest[size:]
+    for values in (*learner.regrets, *learner.strategy_sums):
+        byte_count = 4 * len(values)
+        memoryview(values).cast("B")[:] = rest[:byte_count]
+        rest = rest[byte_count:]
     return learner, _head(state[:start], cards)
 
 
 def train_steps(cards: HandSizes, state: bytes, steps: int = STEPS) -> bytes:
     """Train for `steps` more steps and return the new state."""
     learner, done = restore_trainer(cards, state)
-    for step in range(done + 1, done + steps + 1):
-        learner.train((cards[0] * 16 + cards[1]) * _SEED + step, _DEALS)
+    for step_index in range(done + 1, done + steps + 1):
+        learner.train((cards[0] * 16 + cards[1]) * _SEED + step_index, _DEALS)
         # Later steps count more: a regret by its step, the average by the step's square.
-        learner.discount(step / (step + 1), (step / (step + 1)) ** 2)
+        learner.discount(step_index / (step_index + 1), (step_index / (step_index + 1)) ** 2)
     head = {"format": TRAINING_RUN_FORMAT, "cards": cards, "steps": done + steps}
-    parts = (bytes(numbers) for numbers in (*learner.regrets, *learner.strategy_sums))
-    return b"".join((json.dumps(head).encode(), b"\n", *parts))
+    chunks = (bytes(values) for values in (*learner.regrets, *learner.strategy_sums))
+    return b"".join((json.dumps(head).encode(), b"\n", *chunks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,15 @@ def train_rounds(
 
     while True:
         while len(running) < at_once and goes_on():
-            steps, cards = heappop(waiting)
-            running[_submit_steps(pool, cards, folder.read(cards))] = steps + STEPS, cards
+            completed_steps, cards = heappop(waiting)
+            running[_submit_steps(pool, cards, folder.read(cards))] = completed_steps + STEPS, cards
         if not running:
             return
         for future in wait(running, return_when=FIRST_COMPLETED).done:
-            steps, cards = running.pop(future)
+            completed_steps, cards = running.pop(future)
             folder.write(cards, future.result())
-            heappush(waiting, (steps, cards))
-            on_progress(cards, steps)
+            heappush(waiting, (completed_steps, cards))
+            on_progress(cards, completed_steps)
 
 
 def _submit_steps(pool: Executor | None, cards: HandSizes, state: bytes) -> Future[bytes]:

@@ -68,18 +68,18 @@ class BoundsEngine:
     luck_model: ValueModel = field(default_factory=lambda: load_model(WEIGHT_FILE))
 
     def values_from_position(
-        self, position: DeadMansDrawPosition, order: Sequence[Card], seed: int
+        self, position: DeadMansDrawPosition, pile_order: Sequence[Card], seed: int
     ) -> list[SideValues]:
         """Return the values from a position on, for the player to act and the other.
 
-        `order` is the order of the draw pile.
+        `pile_order` is the order of the draw pile.
         """
-        values, numbers = (
+        values, card_numbers = (
             (SideValues * SIDE_COUNT)(),
-            (c_int8 * len(order))(*(CARD_NUMBER[card] for card in order)),
+            (c_int8 * len(pile_order))(*(CARD_NUMBER[card] for card in pile_order)),
         )
         table, dice = byref(to_native_position(position)), (c_uint64(seed), c_uint64(0))
-        self.engine.library.bounds_at(byref(self._trial), table, numbers, *dice, values)
+        self.engine.library.bounds_at(byref(self._trial), table, card_numbers, *dice, values)
         return list(values)
 
     def values_from_match(self, seed: int, pair_number: int, cards: int) -> list[SideValues]:
@@ -135,14 +135,14 @@ class BoundsOptions(CommandOptions):
     @property
     def document(self) -> dict[str, object]:
         """Return the options as a JSON document."""
-        names = {"exact_cards": "perfect", "node_factor": "times"}
-        return {names.get(name, name): value for name, value in asdict(self).items()}
+        document_keys = {"exact_cards": "perfect", "node_factor": "times"}
+        return {document_keys.get(name, name): value for name, value in asdict(self).items()}
 
     @property
     def run_key(self) -> str:
         """First line of the result file: all options on which the results depend."""
-        names = ("cards", "perfect", "times", "nodes", "seed")
-        head = {name: self.document[name] for name in names}
+        field_names = ("cards", "perfect", "times", "nodes", "seed")
+        head = {name: self.document[name] for name in field_names}
         if self.network is not None:
             head["network"] = sha256(self.network.read_bytes()).hexdigest()
         return json.dumps(head)
@@ -155,9 +155,9 @@ class BoundsOptions(CommandOptions):
         usual = SearchLimits()
         if self.node_factor == 1:
             return usual
-        last = usual.endgame_cards + ceil(log10(self.node_factor))
+        endgame_cards = usual.endgame_cards + ceil(log10(self.node_factor))
         return SearchLimits(
-            max_depth=3, endgame_cards=last, max_leaves=usual.max_leaves * self.node_factor
+            max_depth=3, endgame_cards=endgame_cards, max_leaves=usual.max_leaves * self.node_factor
         )
 
 
@@ -170,8 +170,10 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
     engine = require_engine()
     trial = _trial(engine, options)
 
-    def gained(number: int) -> list[MatchBounds]:
-        return [_gained(trial.values_from_match(options.seed, number, options.cards), number)]
+    def gained(match_index: int) -> list[MatchBounds]:
+        return [
+            _gained(trial.values_from_match(options.seed, match_index, options.cards), match_index)
+        ]
 
     _tell(compute_rows(options.out, options.run_key, MatchBounds, options.matches, gained), options)
 
@@ -190,13 +192,13 @@ def _trial(engine: NativeEngine, options: BoundsOptions) -> BoundsEngine:
     )
 
 
-def _gained(sides: Sequence[SideValues], number: int) -> MatchBounds:
+def _gained(sides: Sequence[SideValues], match_index: int) -> MatchBounds:
     """Return the gain of both sides, zero if the match was over."""
     if not sides:
-        return MatchBounds(match=number, below=0.0, above=0.0, nodes=0)
+        return MatchBounds(match=match_index, below=0.0, above=0.0, nodes=0)
     is_complete = all(side.nodes > 0 for side in sides)
     return MatchBounds(
-        match=number,
+        match=match_index,
         below=fmean(side.stronger - side.itself for side in sides),
         above=fmean(side.best - side.itself for side in sides) if is_complete else None,
         nodes=max(side.nodes for side in sides),

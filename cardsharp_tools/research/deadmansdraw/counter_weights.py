@@ -42,11 +42,13 @@ class CounterWeightTrainer:
             matches=matches, seed=seed, rate_first=0.003, rate_last=0.0003, opponent="fitted"
         )
 
-    def train_weights(self, entry: OpponentProfile) -> dict[str, object]:
+    def train_weights(self, profile: OpponentProfile) -> dict[str, object]:
         """Return a weight file's document, trained against the opponent of an entry."""
-        numbers = self.train_best_reply(self.engine.player_from_profile(entry), entry.name)
+        weight_values = self.train_best_reply(
+            self.engine.player_from_profile(profile), profile.name
+        )
         text = dump_weights(
-            ValueModel(numbers, load_shipped_network()), {"settings": self.settings.document}
+            ValueModel(weight_values, load_shipped_network()), {"settings": self.settings.document}
         )
         return dict(json.loads(text))
 
@@ -65,9 +67,11 @@ class CounterWeightTrainer:
             training.train_batch()
         return training.average_weights()
 
-    def test_weights(self, weights: dict[str, object], entry: OpponentProfile) -> tuple[bool, str]:
+    def test_weights(
+        self, weights: dict[str, object], profile: OpponentProfile
+    ) -> tuple[bool, str]:
         """Return True if weights do better than captain's against an opponent, with a summary."""
-        opponent = self.engine.player_from_profile(entry)
+        opponent = self.engine.player_from_profile(profile)
         special = self.engine.captain_player(parse_weights(json.dumps(weights)))
         players = (special, self.engine.player_for_strategy(WEIGHT_FILE))
         test, gains = SequentialTest(elo1=MIN_GAIN), list[float]()

@@ -86,8 +86,10 @@ class ExactSolver:
         Refusing an Oracle's card is left out: it is never better than stopping or taking the card.
         """
         options, table = (NativeOption * MAX_OPTIONS)(), to_native_position(position)
-        number = self.library.exact_weigh(self.address, ctypes.byref(table), options)
-        values = {_action(position, option.action): option.value for option in options[:number]}
+        option_count = self.library.exact_weigh(self.address, ctypes.byref(table), options)
+        values = {
+            _action(position, option.action): option.value for option in options[:option_count]
+        }
         return values or None
 
     def perfect_player(self, opening_player: NativePlayer, cards: int) -> NativePlayer:
@@ -109,10 +111,10 @@ class ExactSolver:
         return losses[:loss_count]
 
 
-def _action(position: DeadMansDrawPosition, code: int) -> Action:
-    if code in (_DRAW, _END_TURN) or position.pending is None:
-        return DRAW if code == _DRAW else END_TURN
-    return respond(position.pending.effect_type, SERVER_DECK[code])
+def _action(position: DeadMansDrawPosition, action_code: int) -> Action:
+    if action_code in (_DRAW, _END_TURN) or position.pending is None:
+        return DRAW if action_code == _DRAW else END_TURN
+    return respond(position.pending.effect_type, SERVER_DECK[action_code])
 
 
 def to_native_position(position: DeadMansDrawPosition) -> _Table:

@@ -52,8 +52,8 @@ class LossesOptions(CommandOptions):
     @property
     def run_key(self) -> str:
         """First line of the result file: all options on which the losses depend."""
-        names = ("player", "cards", "nodes", "picks", "seed")
-        return json.dumps({name: getattr(self, name) for name in names})
+        field_names = ("player", "cards", "nodes", "picks", "seed")
+        return json.dumps({name: getattr(self, name) for name in field_names})
 
 
 def losses(*, options: LossesOptions = LossesOptions()) -> None:
@@ -65,20 +65,20 @@ def losses(*, options: LossesOptions = LossesOptions()) -> None:
     )
 
 
-def _match_losses(engine: NativeEngine, options: LossesOptions, number: int) -> list[LossRow]:
+def _match_losses(engine: NativeEngine, options: LossesOptions, match_index: int) -> list[LossRow]:
     """Return the losses by a solver without a cache, so that matches are independent."""
     solver = ExactSolver(engine, nodes=options.nodes, picks=options.picks)
     player = engine.player_for_strategy(options.player)
     return [
         LossRow(
-            match=number,
+            match=match_index,
             left=loss.left,
             kind=loss.decision_kind,
             loss=loss.loss if loss.loss >= 0 else None,
             exact=loss.loss >= 0 and not loss.sampled,
             nodes=loss.nodes,
         )
-        for loss in solver.losses(player, options.seed, number, options.cards)
+        for loss in solver.losses(player, options.seed, match_index, options.cards)
     ]
 
 
@@ -113,9 +113,11 @@ def _tell(loss_rows: Sequence[LossRow], options: LossesOptions) -> None:
     for title, rows in (("unseen", by_unseen), ("worst kinds", by_kind)):
         table = borderless_table(title, *columns, right_aligned=columns)
         for name, row in rows.items():
-            figures = [f"{row[of]:.0f}" for of in ("positions", "solved", "exact")]
+            count_cells = [f"{row[of]:.0f}" for of in ("positions", "solved", "exact")]
             loss_text = f"{row['loss']:.3f} ± {row['margin']:.3f}"
-            table.add_row(name, *figures, loss_text, f"{row['points']:.2f}", f"{row['nodes']:,.0f}")
+            table.add_row(
+                name, *count_cells, loss_text, f"{row['points']:.2f}", f"{row['nodes']:,.0f}"
+            )
         result_console().print(table)
 
 

@@ -178,9 +178,9 @@ class NativeEngine:
         book = self._book((*load_opponent_profiles(), *extra_entries), weights or {})
         return NativePlayer(self.captain_player(load_model(WEIGHT_FILE)).policy, book)
 
-    def player_from_profile(self, entry: OpponentProfile) -> NativePlayer:
+    def player_from_profile(self, profile: OpponentProfile) -> NativePlayer:
         """Return a player that decides by the figures of an entry without a strategy name."""
-        return NativePlayer(self.library.fitted_new(ctypes.byref(_figures(entry))))
+        return NativePlayer(self.library.fitted_new(ctypes.byref(_figures(profile))))
 
     def captain_player(
         self,
@@ -204,7 +204,7 @@ class NativeEngine:
         self,
         players: tuple[NativePlayer, NativePlayer],
         seed: int,
-        numbers: Sequence[int],
+        pair_numbers: Sequence[int],
         *,
         luck_adjusted: bool = False,
         beliefs: Sequence[_Belief | None] | None = None,
@@ -217,12 +217,14 @@ class NativeEngine:
         tempering = ctypes.byref(self._tempering) if luck_adjusted else None
         policies = (ctypes.c_void_p * 2)(*(player.policy for player in players))
         belief_pointers = (ctypes.POINTER(_Belief) * 2)()
-        for place, belief in enumerate(beliefs or [player.initial_belief() for player in players]):
+        for player_index, belief in enumerate(
+            beliefs or [player.initial_belief() for player in players]
+        ):
             if belief is not None:
-                belief_pointers[place].contents = belief
-        results, pairs = (NativeMatchResult * (2 * len(numbers)))(), len(numbers)
+                belief_pointers[player_index].contents = belief
+        results, pairs = (NativeMatchResult * (2 * len(pair_numbers)))(), len(pair_numbers)
         self.library.play_series(
-            policies, belief_pointers, seed, numbers[0], pairs, tempering, results
+            policies, belief_pointers, seed, pair_numbers[0], pairs, tempering, results
         )
         return list(zip(results[::2], results[1::2], strict=True))
 
@@ -242,30 +244,32 @@ class NativeEngine:
             raise KeyError(name)
         return address
 
-    def _book(self, entries: Sequence[OpponentProfile], learned: Mapping[str, ValueModel]) -> _Book:
-        weights = list(dict.fromkeys((GENERAL_WEIGHTS, *(entry.weights for entry in entries))))
+    def _book(
+        self, profiles: Sequence[OpponentProfile], learned: Mapping[str, ValueModel]
+    ) -> _Book:
+        weights = list(dict.fromkeys((GENERAL_WEIGHTS, *(profile.weights for profile in profiles))))
         judge = self.luck_judge.policy
         book = _Book(
-            len(entries),
+            len(profiles),
             len(weights),
             judge=judge,
             most=MAX_LOSS_PER_DECISION,
             credit=INITIAL_CREDIT,
         )
-        for place, entry in enumerate(entries):
-            stops, answers = entry.stop_model, entry.answer_model
-            figures = _figures(entry)
-            self._live_figures.append(figures)
-            book.entry[place] = _Entry(
-                weights=weights.index(entry.weights),
-                stranger=stops is None and answers is None,
+        for index, profile in enumerate(profiles):
+            stops, answer_model = profile.stop_model, profile.answer_model
+            fitted = _figures(profile)
+            self._live_figures.append(fitted)
+            book.entry[index] = _Entry(
+                weights=weights.index(profile.weights),
+                stranger=stops is None and answer_model is None,
                 stop_chance=stops if isinstance(stops, float) else _LEARNED,
                 stops=self._policy(stops) if isinstance(stops, str) else None,
-                answers=self._policy(answers) if isinstance(answers, str) else None,
-                fitted=ctypes.addressof(figures),
+                answers=self._policy(answer_model) if isinstance(answer_model, str) else None,
+                fitted=ctypes.addressof(fitted),
             )
-        for place, name in enumerate(weights):
-            book.player[place] = self.captain_player(
+        for index, name in enumerate(weights):
+            book.player[index] = self.captain_player(
                 learned.get(name) or load_model(weight_file_name(name))
             ).policy
         return book
@@ -276,23 +280,23 @@ def first_player_share(pair: Iterable[NativeMatchResult]) -> float:
     return fmean(match.points for match in pair)
 
 
-def _figures(entry: OpponentProfile) -> _Fitted:
+def _figures(profile: OpponentProfile) -> _Fitted:
     """Return the figures of a profile; negative if it names a strategy, or has none."""
     stops = (
-        entry.stop_model
-        if isinstance(entry.stop_model, tuple)
+        profile.stop_model
+        if isinstance(profile.stop_model, tuple)
         else ((_UNSET,) * 2,) * MAX_TRACKED_CARDS
     )
-    figures = _Fitted(STOP_FEATURES.index(entry.stop_feature), stops, safe=_UNSET)
-    if not isinstance(entry.answer_model, dict):
-        return figures
-    for effect, (place, kind) in product(EffectType, enumerate(_KINDS)):
-        preference = entry.answer_model.get(effect, {}).get(kind, DEFAULT_PREFERENCE)
-        figures.taste[SUIT_ORDER.index(Suit(effect))][place] = preference
-    oracle = entry.answer_model.get(EffectType.ORACLE, {})
+    fitted = _Fitted(STOP_FEATURES.index(profile.stop_feature), stops, safe=_UNSET)
+    if not isinstance(profile.answer_model, dict):
+        return fitted
+    for effect, (kind_index, kind) in product(EffectType, enumerate(_KINDS)):
+        preference = profile.answer_model.get(effect, {}).get(kind, DEFAULT_PREFERENCE)
+        fitted.taste[SUIT_ORDER.index(Suit(effect))][kind_index] = preference
+    oracle = profile.answer_model.get(EffectType.ORACLE, {})
     for name in ("safe", BUST, "end"):
-        setattr(figures, name, oracle.get(name, DEFAULT_PREFERENCE))
-    return figures
+        setattr(fitted, name, oracle.get(name, DEFAULT_PREFERENCE))
+    return fitted
 
 
 @cache

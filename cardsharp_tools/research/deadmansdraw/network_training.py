@@ -61,8 +61,8 @@ class NetworkOptions(CommandOptions):
     @property
     def document(self) -> dict[str, object]:
         """Return the options as a JSON document."""
-        names = {"learning_rate": "pace", "td_lambda": "trust"}
-        return {names.get(name, name): value for name, value in asdict(self).items()}
+        document_keys = {"learning_rate": "pace", "td_lambda": "trust"}
+        return {document_keys.get(name, name): value for name, value in asdict(self).items()}
 
 
 def network(
@@ -113,9 +113,12 @@ class NetworkTraining:
         self.replay_buffer = [*self.replay_buffer[1 - _REPLAY_BATCHES :], self._played()]
         examples, errors = b"".join(self.replay_buffer), array("d", (0.0, 0.0))
         rate = self.options.learning_rate / 15 ** (self.matches_played / self.options.matches)
-        learn, place = self.engine.library.network_learn, self.optimiser_state.buffer_info()[0]
+        learn, state_address = (
+            self.engine.library.network_learn,
+            self.optimiser_state.buffer_info()[0],
+        )
         learn(
-            place,
+            state_address,
             examples,
             len(examples) // ctypes.sizeof(TrainingExample),
             rate,
@@ -158,7 +161,7 @@ class NetworkTraining:
             self.optimiser_state = array(
                 "f", file.read(len(self.optimiser_state) * self.optimiser_state.itemsize)
             )
-            self.replay_buffer = [file.read(size) for size in head["sizes"]]
+            self.replay_buffer = [file.read(byte_count) for byte_count in head["sizes"]]
             self.matches_played = head["done"]
 
 
@@ -169,10 +172,10 @@ def read_network(path: Path) -> ValueNetwork:
     """
     with path.open("rb") as file:
         file.readline()
-        numbers = array("f", file.read(require_engine().library.descent_size()))
-    if len(numbers) < 4 * WEIGHT_COUNT:
+        values = array("f", file.read(require_engine().library.descent_size()))
+    if len(values) < 4 * WEIGHT_COUNT:
         raise ConfigError(f"{path} is not a training of such a network; train a new one.")
-    learned, squares = numbers[:WEIGHT_COUNT], numbers[3 * WEIGHT_COUNT : 4 * WEIGHT_COUNT]
+    learned, squares = values[:WEIGHT_COUNT], values[3 * WEIGHT_COUNT : 4 * WEIGHT_COUNT]
     return quantised(
         weight if moved else 0.0 for weight, moved in zip(learned, squares, strict=True)
     )

@@ -16,9 +16,17 @@ _MAX_WEIGHT = (1 << 15) - 1  # maximum of a shipped network weight of 16 bits
 
 def quantised(weights: Iterable[float]) -> ValueNetwork:
     """Return the network as it is shipped, in 16 bits; the few larger weights are clipped."""
-    numbers = (round(weight * scale) for weight, scale in zip(weights, _ones(), strict=True))
+    rounded_weights = (
+        round(weight * scale) for weight, scale in zip(weights, _ones(), strict=True)
+    )
     return ValueNetwork(
-        array("h", (max(-_MAX_WEIGHT, min(number, _MAX_WEIGHT)) for number in numbers))
+        array(
+            "h",
+            (
+                max(-_MAX_WEIGHT, min(rounded_weight, _MAX_WEIGHT))
+                for rounded_weight in rounded_weights
+            ),
+        )
     )
 
 
@@ -26,7 +34,7 @@ def quantised(weights: Iterable[float]) -> ValueNetwork:
 def float_weights(network: ValueNetwork) -> "array[float]":
     """Return a network's weights as floats; they are exact up to rounding."""
     pairs = zip(network.numbers, _ones(), strict=True)
-    return array("f", (number / scale for number, scale in pairs))
+    return array("f", (weight / scale for weight, scale in pairs))
 
 
 def _ones() -> Iterator[int]:

@@ -99,8 +99,8 @@ class StopRulePlayer(NamedTuple):
         return any(bound and reached >= bound + later for bound, reached, later in bounds)
 
     def _liking(self, card: Card) -> int:
-        place = SUIT_ORDER.index(Suit(card.suit))
-        return (card.value, -card.value, -place, place)[self.preference]
+        suit_index = SUIT_ORDER.index(Suit(card.suit))
+        return (card.value, -card.value, -suit_index, suit_index)[self.preference]
 
 
 HELD_OUT_OPPONENTS = {
@@ -126,13 +126,15 @@ def native_stop_rule_player(engine: NativeEngine, style: StopRulePlayer) -> Nati
     return NativePlayer(declare_function(engine.library.style_new, "P", "P")(byref(_Style(*style))))
 
 
-def switching_player(engine: NativeEngine, first: str, second: str, turns: int) -> NativePlayer:
-    """Return a player that plays as `first` for `turns` turns of a match, then as `second`."""
+def switching_player(
+    engine: NativeEngine, first_strategy: str, second_strategy: str, turns: int
+) -> NativePlayer:
+    """Return a player that changes from the first strategy to the second after `turns` turns."""
     make = declare_function(engine.library.mimic_new, "PPi", "P")
     return NativePlayer(
         make(
-            engine.player_for_strategy(first).policy,
-            engine.player_for_strategy(second).policy,
+            engine.player_for_strategy(first_strategy).policy,
+            engine.player_for_strategy(second_strategy).policy,
             turns,
         )
     )
@@ -207,10 +209,10 @@ class OpponentModelTest:
         )
 
     def _learned(self, name: str) -> Iterator[Row]:
-        other = self.build_player(name)
+        opponent = self.build_player(name)
         if name in HELD_OUT_OPPONENTS:
             player, stage = self.trained_player(name)
-            yield name, stage, self.gain_over_captain(player, other, seen_opponent=other)
+            yield name, stage, self.gain_over_captain(player, opponent, seen_opponent=opponent)
             return
         pretends = switching_player(self.engine, name, WEIGHT_FILE, _TURNS)
         yield (
@@ -218,16 +220,18 @@ class OpponentModelTest:
             "",
             self.gain_over_captain(self.adaptive, pretends),
         )
-        gains = self.gain_over_captain(self.adaptive, self.captain, other)
+        gains = self.gain_over_captain(self.adaptive, self.captain, opponent)
         yield f"{name}, in the next matches captain", "", gains
 
     def _ideal(self, name: str) -> Iterator[Row]:
         """Yield the ideal result: of a player that was trained against the opponent itself."""
-        other = self.build_player(name)
+        opponent = self.build_player(name)
         special = self.engine.captain_player(
-            ValueModel(self.counter_weights.train_best_reply(other, name), load_shipped_network())
+            ValueModel(
+                self.counter_weights.train_best_reply(opponent, name), load_shipped_network()
+            )
         )
-        yield name, "trained on it", self.gain_over_captain(special, other)
+        yield name, "trained on it", self.gain_over_captain(special, opponent)
 
     def _reply(self, name: str) -> Iterator[Row]:
         """Yield the result of a best reply to the player, whose belief is always fresh."""
@@ -237,15 +241,18 @@ class OpponentModelTest:
         belief, seed = knowing.initial_belief(), self.options.seed
         warmup_players = (knowing, self.build_player(name))
         self.engine.play_pairs(warmup_players, seed + 1, range(_SERIES), beliefs=[belief, None])
-        numbers = self.counter_weights.train_best_reply(knowing, f"who knows {name}", belief)
+        weight_values = self.counter_weights.train_best_reply(knowing, f"who knows {name}", belief)
         players, shares = (
-            (knowing, self.engine.captain_player(ValueModel(numbers, load_shipped_network()))),
+            (
+                knowing,
+                self.engine.captain_player(ValueModel(weight_values, load_shipped_network())),
+            ),
             list[float](),
         )
-        for number in range(self.options.pairs):
+        for pair_number in range(self.options.pairs):
             fresh = None if belief is None else type(belief).from_buffer_copy(belief)
             [pair] = self.engine.play_pairs(
-                players, seed, range(number, number + 1), beliefs=[fresh, None]
+                players, seed, range(pair_number, pair_number + 1), beliefs=[fresh, None]
             )
             shares.append(first_player_share(pair) - 0.5)
         yield f"a best reply, known as {name}", stage, shares
@@ -274,16 +281,26 @@ class OpponentModelTest:
         return knowing, f"{trial.stage}; {trial.why}"
 
     def gain_over_captain(
-        self, player: NativePlayer, other: NativePlayer, seen_opponent: NativePlayer | None = None
+        self,
+        player: NativePlayer,
+        opponent: NativePlayer,
+        seen_opponent: NativePlayer | None = None,
     ) -> list[float]:
         """Return the player's gain over captain on equal decks, after meeting `seen_opponent`."""
         gains, seed = list[float](), self.options.seed
-        for first in range(0, self.options.pairs, _SERIES):
-            numbers, beliefs = range(first, first + _SERIES), [player.initial_belief(), None]
+        for first_pair in range(0, self.options.pairs, _SERIES):
+            pair_numbers, beliefs = (
+                range(first_pair, first_pair + _SERIES),
+                [player.initial_belief(), None],
+            )
             if seen_opponent is not None:
-                self.engine.play_pairs((player, seen_opponent), seed + 1, numbers, beliefs=beliefs)
-            player_results = self.engine.play_pairs((player, other), seed, numbers, beliefs=beliefs)
-            captain_results = self.engine.play_pairs((self.captain, other), seed, numbers)
+                self.engine.play_pairs(
+                    (player, seen_opponent), seed + 1, pair_numbers, beliefs=beliefs
+                )
+            player_results = self.engine.play_pairs(
+                (player, opponent), seed, pair_numbers, beliefs=beliefs
+            )
+            captain_results = self.engine.play_pairs((self.captain, opponent), seed, pair_numbers)
             for player_pair, captain_pair in zip(player_results, captain_results, strict=True):
                 gains.append(first_player_share(player_pair) - first_player_share(captain_pair))
         return gains
@@ -292,10 +309,10 @@ class OpponentModelTest:
 def observed_match(player: Strategy, seed: int) -> ObservedOpponentMatch:
     """Play a match against captain and return the player's observed decisions."""
     dice = Random(seed)
-    match, chance = match_from_state(deal_state(dice)), random_card_picker(dice)
+    match, card_picker = match_from_state(deal_state(dice)), random_card_picker(dice)
     players = (build(WEIGHT_FILE, dice), player)
     while match.state.active_player is not None:
         match = match.with_action(
-            players[match.state.active_player].decide(match.current_position).action, chance
+            players[match.state.active_player].decide(match.current_position).action, card_picker
         )
     return ObservedOpponentMatch(str(seed), tuple(opponent_decisions(PastMatch(1, match.history))))

@@ -52,31 +52,36 @@ def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
     """
     engine, dice = require_engine(options.opponent), Random(options.seed)
     opponent, decks = engine.player_for_strategy(options.opponent), _FIRST_DECKS
-    new = declare_function(engine.library.rule_new, "P", "P")
+    create_rule = declare_function(engine.library.rule_new, "P", "P")
     rules = [
-        (numbers, NativePlayer(new(byref(RuleParameters(*numbers)))))
-        for numbers in product(*_CHOICES.values())
+        (parameters, NativePlayer(create_rule(byref(RuleParameters(*parameters)))))
+        for parameters in product(*_CHOICES.values())
     ]
     with ProgressBar(len(rules) * 2, "rules") as bar:
         while len(rules) > 1:
             bar.advance(len(rules))
-            seed, numbers = dice.getrandbits(32), range(decks)
+            seed, pair_numbers = dice.getrandbits(32), range(decks)
             scores = [
-                fmean(map(first_player_share, engine.play_pairs((player, opponent), seed, numbers)))
+                fmean(
+                    map(
+                        first_player_share,
+                        engine.play_pairs((player, opponent), seed, pair_numbers),
+                    )
+                )
                 for _, player in rules
             ]
             best = sorted(range(len(rules)), key=scores.__getitem__, reverse=True)
-            rules = [rules[place] for place in best[: -(-len(rules) // 2)]]
+            rules = [rules[rule_index] for rule_index in best[: -(-len(rules) // 2)]]
             decks = min(2 * decks, options.pairs)
-    [(best_numbers, player)] = rules
+    [(best_parameters, player)] = rules
     pairs = engine.play_pairs(
         (player, opponent), dice.getrandbits(32), range(options.pairs), luck_adjusted=True
     )
-    _tell(best_numbers, pairs, options)
+    _tell(best_parameters, pairs, options)
 
 
 def _tell(
-    numbers: tuple[int, ...], pairs: Iterable[tuple[Played, Played]], options: RuleOptions
+    parameters: tuple[int, ...], pairs: Iterable[tuple[Played, Played]], options: RuleOptions
 ) -> None:
     """Print the selected rule and its points in 100 on decks that were not used to select it."""
     less = LuckAdjuster()
@@ -90,10 +95,10 @@ def _tell(
         for pair in pairs
     ]
     points, bounds = 100 * fmean(shares), mean_interval(shares, matches=2).scaled(100)
-    values_by_name = dict(zip(_CHOICES, numbers, strict=True))
+    values_by_name = dict(zip(_CHOICES, parameters, strict=True))
     if options.as_json:
         print_json({**values_by_name, "points": points, "lower": bounds.low, "upper": bounds.high})
         return
-    rule_text = ", ".join(f"{name} {number}" for name, number in values_by_name.items())
+    rule_text = ", ".join(f"{name} {value}" for name, value in values_by_name.items())
     within = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f})"
     result_console().print(f"{rule_text}: {points:.1f} % {within} against {options.opponent}")

@@ -35,10 +35,10 @@ def compute_rows(
     file belongs to another run, or has other rows.
     """
     rows = [] if path is None else _read(path, run_key, row_class)
-    first = max((row.match for row in rows), default=-1) + 1
-    with ProgressBar(matches, "matches", completed_steps=min(first, matches)) as bar:
-        for number in range(first, matches):
-            fresh = compute(number)
+    first_match = max((row.match for row in rows), default=-1) + 1
+    with ProgressBar(matches, "matches", completed_steps=min(first_match, matches)) as bar:
+        for match_index in range(first_match, matches):
+            fresh = compute(match_index)
             rows += fresh
             if path is not None:
                 with path.open("a", encoding="utf-8") as out:
@@ -50,9 +50,9 @@ def compute_rows(
 def _read(path: Path, head: str, row: type[Row]) -> list[Row]:
     if not path.exists():
         path.write_text(f"{head}\n", "utf-8")
-    first, *lines = read_text(path).text.rpartition("\n")[0].split("\n")
-    if first != head:
-        raise ConfigError(f"{path} belongs to another run: {first}. Give another file.")
+    head_line, *lines = read_text(path).text.rpartition("\n")[0].split("\n")
+    if head_line != head:
+        raise ConfigError(f"{path} belongs to another run: {head_line}. Give another file.")
     try:
         return [row.model_validate_json(line) for line in lines]
     except ValidationError:

@@ -80,8 +80,8 @@ class TrainingConfig(CommandOptions):
     @property
     def document(self) -> dict[str, object]:
         """Return the configuration as a JSON document."""
-        names = {"td_lambda": "trust", "averaging_start": "average_from"}
-        return {names.get(name, name): value for name, value in asdict(self).items()}
+        document_keys = {"td_lambda": "trust", "averaging_start": "average_from"}
+        return {document_keys.get(name, name): value for name, value in asdict(self).items()}
 
     @property
     def batch_count(self) -> int:
@@ -98,13 +98,13 @@ class TrainingConfig(CommandOptions):
         return batch >= int(self.averaging_start * self.batch_count)
 
 
-def _round_to_int(number: float) -> int:
+def _round_to_int(value: float) -> int:
     """Return a weight as the search reads it."""
-    return floor(number * WEIGHT_SCALE + 0.5)
+    return floor(value * WEIGHT_SCALE + 0.5)
 
 
-def _same(number: float) -> "array[float]":
-    return array("d", [number]) * WEIGHT_COUNT
+def _same(value: float) -> "array[float]":
+    return array("d", [value]) * WEIGHT_COUNT
 
 
 class _Playing(ctypes.Structure):
@@ -175,8 +175,8 @@ class WeightTraining:
         self._learn(weights, self.settings.learning_rate(self.batches))
         if self.settings.is_averaged(self.batches):
             self.averaged_batches += 1
-            for at, number in enumerate(self.weight_values):
-                self.weight_sums[at] += number
+            for at, weight in enumerate(self.weight_values):
+                self.weight_sums[at] += weight
         self.batches += 1
 
     def save(self, path: Path) -> None:
@@ -187,8 +187,8 @@ class WeightTraining:
             path,
             head,
             (
-                part.tobytes()
-                for part in (self.weight_values, self.squared_gradients, self.weight_sums)
+                values.tobytes()
+                for values in (self.weight_values, self.squared_gradients, self.weight_sums)
             ),
         )
 
@@ -199,40 +199,44 @@ class WeightTraining:
         """
         head, file = load_checkpoint(path, "settings", self.settings.document)
         if head:
-            for part in (self.weight_values, self.squared_gradients, self.weight_sums):
-                part[:] = array("d", file.read(8 * WEIGHT_COUNT))
+            for values in (self.weight_values, self.squared_gradients, self.weight_sums):
+                values[:] = array("d", file.read(8 * WEIGHT_COUNT))
             self.batches, self.averaged_batches = head["batches"], head["averaged"]
 
     def _play(self, weights: "array[int]") -> None:
-        first = self.batches * self.settings.batch
+        first_match = self.batches * self.settings.batch
 
-        def play(places: Sequence[int]) -> None:
+        def play(match_indices: Sequence[int]) -> None:
             self.library.play_and_sample(
                 weights.buffer_info()[0],
                 self.opponent,
                 self.belief,
                 ctypes.byref(self.playing),
                 self.settings.seed,
-                first + places[0],
-                len(places),
-                ctypes.byref(self.samples, places[0] * MAX_SAMPLES * ctypes.sizeof(_Sample)),
-                ctypes.byref(self.sample_counts, places[0] * ctypes.sizeof(ctypes.c_int32)),
+                first_match + match_indices[0],
+                len(match_indices),
+                ctypes.byref(self.samples, match_indices[0] * MAX_SAMPLES * ctypes.sizeof(_Sample)),
+                ctypes.byref(self.sample_counts, match_indices[0] * ctypes.sizeof(ctypes.c_int32)),
             )
 
         # Consecutive shares, small enough that no worker waits long for the last one.
-        batch, size = self.settings.batch, max(1, self.settings.batch // (4 * self.workers))
+        batch, chunk_size = self.settings.batch, max(1, self.settings.batch // (4 * self.workers))
         with ThreadPoolExecutor(self.workers) as pool:
-            list(pool.map(play, (range(batch)[at : at + size] for at in range(0, batch, size))))
+            list(
+                pool.map(
+                    play, (range(batch)[at : at + chunk_size] for at in range(0, batch, chunk_size))
+                )
+            )
 
     def _learn(self, weights: "array[int]", rate: float) -> None:
         """Update the weights in the order of the matches; the number of workers has no effect."""
-        for place in range(self.settings.batch):
+        for match_index in range(self.settings.batch):
             self.library.learn(
                 self.weight_values.buffer_info()[0],
                 self.squared_gradients.buffer_info()[0],
                 weights.buffer_info()[0],
-                ctypes.byref(self.samples, place * MAX_SAMPLES * ctypes.sizeof(_Sample)),
-                self.sample_counts[place],
+                ctypes.byref(self.samples, match_index * MAX_SAMPLES * ctypes.sizeof(_Sample)),
+                self.sample_counts[match_index],
                 rate,
             )
 
@@ -253,10 +257,10 @@ def run_training(
     training = WeightTraining(engine, settings, workers)
     if checkpoint is not None:
         training.restore(checkpoint)
-    step = max(1, settings.batch_count // CHECKPOINT_COUNT)
+    checkpoint_interval = max(1, settings.batch_count // CHECKPOINT_COUNT)
     while training.batches < settings.batch_count:
         training.train_batch()
-        if training.batches % step == 0:
+        if training.batches % checkpoint_interval == 0:
             if checkpoint is not None:
                 training.save(checkpoint)
             on_checkpoint(training.batches * settings.batch, training.average_weights())
@@ -284,11 +288,11 @@ def main(
     """Train, print the progress, and write the weights with their origin."""
     engine, began = require_engine(*filter(None, (settings.opponent,))), time.monotonic()
 
-    def watch(matches: int, numbers: "array[int]") -> None:
+    def watch(matches: int, weight_values: "array[int]") -> None:
         """Measure the weights during the training, and print the progress."""
         took = timedelta(seconds=round(time.monotonic() - began))
         players = (
-            engine.captain_player(ValueModel(numbers), FAST_LIMITS),
+            engine.captain_player(ValueModel(weight_values), FAST_LIMITS),
             engine.player_for_strategy("champion"),
         )
         shares = [
@@ -301,7 +305,7 @@ def main(
             f"{100 * fmean(shares):.1f} % against the champion (95 %: {low:.1f} to {high:.1f})"
         )
 
-    numbers = run_training(
+    weight_values = run_training(
         engine,
         settings,
         workers=options.workers,
@@ -313,10 +317,10 @@ def main(
         "settings": settings.document,
         "date": datetime.now(UTC).date().isoformat(),
     }
-    options.out.write_text(dump_weights(ValueModel(numbers), provenance) + "\n", "utf-8")
+    options.out.write_text(dump_weights(ValueModel(weight_values), provenance) + "\n", "utf-8")
     _say(f"The weights are in {options.out}.")
     if options.expected_file is not None:
-        if parse_weights(read_json_text(options.expected_file)).numbers != numbers:
+        if parse_weights(read_json_text(options.expected_file)).numbers != weight_values:
             raise SystemExit(f"The weights differ from those of {options.expected_file}.")
         _say(f"All weights equal those of {options.expected_file}.")
 

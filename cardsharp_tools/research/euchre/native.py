@@ -77,7 +77,7 @@ class NativeEuchreStrategy:
         """Return the decision of `pimc`."""
         if len(view.legal_actions) == 1:
             return EuchreDecision(view.legal_actions[0], "The only choice.")
-        answer, decision_type = _NativeAnswer(), view.decision_type
+        native_answer, decision_type = _NativeAnswer(), view.decision_type
         effort = ctypes.byref(self._effort)
         discard = -1 if view.discard is None else view.discard
         self._library.euchre_decide(
@@ -87,15 +87,17 @@ class NativeEuchreStrategy:
             card_mask(view.hand),
             discard,
             effort,
-            ctypes.byref(answer),
+            ctypes.byref(native_answer),
         )
-        tried = zip(answer.actions, answer.totals, answer.tried, strict=True)
+        tried = zip(native_answer.actions, native_answer.totals, native_answer.tried, strict=True)
         options = tuple(
             EuchreOption(_action_of(decision_type, action), total / max(1, often) / POINT_SCALE)
-            for action, total, often in [*tried][: answer.choices if answer.worlds else 0]
+            for action, total, often in [*tried][
+                : native_answer.choices if native_answer.worlds else 0
+            ]
         )
-        chosen, reason = _action_of(decision_type, answer.action), "As `pimc`, compiled."
-        return EuchreDecision(chosen, reason, options, answer.worlds)
+        chosen, reason = _action_of(decision_type, native_answer.action), "As `pimc`, compiled."
+        return EuchreDecision(chosen, reason, options, native_answer.worlds)
 
 
 @cache
@@ -110,26 +112,26 @@ def native_library() -> ctypes.CDLL | None:
 def _open(table: PublicState) -> _Open:
     plays = [played for trick in table.tricks for played in trick]
     open_state = _Open(table.turn_card, len(table.bids))
-    for number, bid in enumerate(table.bids):
-        open_state.suit[number] = -1 if bid.suit is None else bid.suit
-        open_state.alone[number] = bid.goes_alone
+    for index, bid in enumerate(table.bids):
+        open_state.suit[index] = -1 if bid.suit is None else bid.suit
+        open_state.alone[index] = bid.goes_alone
     open_state.swapped, open_state.defences = table.has_discarded, len(table.defense_answers)
-    for number, alone in enumerate(table.defense_answers):
-        open_state.defence[number] = alone
+    for index, alone in enumerate(table.defense_answers):
+        open_state.defence[index] = alone
     open_state.plays = len(plays)
-    for number, (seat, card) in enumerate(plays):
-        open_state.seat[number], open_state.card[number] = seat, card
+    for index, (seat, card) in enumerate(plays):
+        open_state.seat[index], open_state.card[index] = seat, card
     return open_state
 
 
-def _action_of(question: DecisionType, number: int) -> Action:
+def _action_of(decision_type: DecisionType, action_code: int) -> Action:
     """Return the action that a number of the engine stands for."""
-    match question:
+    match decision_type:
         case DecisionType.BID:
-            return Bid(number % _ALONE - 1, number >= _ALONE) if number else PASS
+            return Bid(action_code % _ALONE - 1, action_code >= _ALONE) if action_code else PASS
         case DecisionType.DISCARD:
-            return Discard(number)
+            return Discard(action_code)
         case DecisionType.DEFEND:
-            return Defend(goes_alone=bool(number))
+            return Defend(goes_alone=bool(action_code))
         case DecisionType.PLAY:
-            return Play(number)
+            return Play(action_code)

@@ -38,38 +38,38 @@ def action_code(action: Action) -> int:
 
 def assert_same_decisions(twin: NativePlayer, maker: Maker, matches: int) -> None:
     """The compiled policy decides as the plain strategy in matches of random moves."""
-    for number in range(matches):
-        plain = list(python_decisions(maker, 11, number))
+    for pair_number in range(matches):
+        plain = list(python_decisions(maker, 11, pair_number))
         assert len(plain) > 30
-        compiled = _traced(twin, 11, number, None, None)
-        for (position, code), other in zip(plain, compiled, strict=True):
-            assert code == other, position
+        compiled = _traced(twin, 11, pair_number, None, None)
+        for (position, python_code), compiled_code in zip(plain, compiled, strict=True):
+            assert python_code == compiled_code, position
 
 
 def compiled_options(
     captain: NativePlayer, seed: int, pair_number: int
 ) -> list[list[tuple[int, float]]]:
     """The options of each position of such a match, none where there is no choice."""
-    options, numbers = (
+    options, option_counts = (
         (NativeOption * (MAX_MATCHES * MAX_OPTIONS))(),
         (ctypes.c_int32 * MAX_MATCHES)(),
     )
-    decided = len(_traced(captain, seed, pair_number, options, numbers))
+    decided = len(_traced(captain, seed, pair_number, options, option_counts))
     starts = range(0, MAX_OPTIONS * decided, MAX_OPTIONS)
     return [
         [(option.action, option.value) for option in options[start : start + many]]
-        for start, many in zip(starts, numbers, strict=False)
+        for start, many in zip(starts, option_counts, strict=False)
     ]
 
 
-def _traced(twin: NativePlayer, seed: int, number: int, *outputs: object) -> list[int]:
+def _traced(twin: NativePlayer, seed: int, pair_number: int, *outputs: object) -> list[int]:
     """Return a native player's decisions in a match of random moves (native/trace.c)."""
     engine = load_engine()
     assert engine is not None
     decisions, decide_all = (ctypes.c_int32 * MAX_MATCHES)(), engine.library.decide_all
     declare_function(decide_all, "PQQiPPP")
     return list(
-        decisions[: decide_all(twin.policy, seed, number, MAX_MATCHES, decisions, *outputs)]
+        decisions[: decide_all(twin.policy, seed, pair_number, MAX_MATCHES, decisions, *outputs)]
     )
 
 
@@ -81,7 +81,7 @@ def python_decisions(
         pair_rng(seed, pair_number, RngStream.FIRST),
         pair_rng(seed, pair_number, RngStream.SECOND),
     )
-    chance = random_card_picker(pair_rng(seed, pair_number, RngStream.CHANCE))
+    card_picker = random_card_picker(pair_rng(seed, pair_number, RngStream.CHANCE))
     match = match_from_state(deal_state(pair_rng(seed, pair_number, RngStream.DECK)))
     player = maker(player_rng)
     while match.state.active_player is not None:
@@ -93,4 +93,4 @@ def python_decisions(
         moves = sorted(position.legal_actions(), key=action_code)
         by_policy = bool(driver.randrange(2)) or oracle
         move = move if by_policy else moves[driver.randrange(len(moves))]
-        match = match.with_action(move, chance)
+        match = match.with_action(move, card_picker)

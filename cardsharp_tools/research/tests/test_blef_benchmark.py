@@ -36,25 +36,27 @@ from cardsharp_tools.research.blef import benchmark, held_out_opponents
 @pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
 @pytest.mark.parametrize("habit", range(len(BETTING_HABITS)))
 def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) -> None:
-    opponent, other, position_count = build(name, Random(1)), 0, 0
+    opponent, mismatch_count, position_count = build(name, Random(1)), 0, 0
     for position in (
         candidate
         for seed in range(4)
         for candidate in positions_of_first_seat(name, "threshold", seed)
     ):
         mind = opponent_type_of(card_bits(position.hand), position.hidden_card_count)
-        last = NO_BET if position.last_bet is None else position.last_bet
-        if last < len(BETS) - 1:
+        last_bet = NO_BET if position.last_bet is None else position.last_bet
+        if last_bet < len(BETS) - 1:
             position_count += 1
-            other += opponent.decide(position).action != mind.replies_by_habit[habit][last]
+            mismatch_count += (
+                opponent.decide(position).action != mind.replies_by_habit[habit][last_bet]
+            )
     assert position_count > 40
-    assert other > 0.15 * position_count
+    assert mismatch_count > 0.15 * position_count
 
 
 @pytest.mark.parametrize(("name", "believes"), [("believer", True), ("honest-6", False)])
 def test_opponent_model_recognises_bet_believers(name: str, believes: bool) -> None:
-    *_, last = positions_of_first_seat(name, "threshold", 3)
-    weights = opponent_model_of(last.earlier_rounds, 0).habit_weights
+    *_, last_position = positions_of_first_seat(name, "threshold", 3)
+    weights = opponent_model_of(last_position.earlier_rounds, 0).habit_weights
     assert weights[-1] > 0.5 if believes else weights[-1] == 0
 
 
@@ -72,12 +74,15 @@ def test_the_rules_are_those_that_they_say() -> None:
     positions = positions_of_first_seat("honest-6", "threshold", 3)
     position = next(candidate for candidate in positions if candidate.last_bet is not None)
     table = held_out_opponents.TurnView(position, Random(1))
-    last = table.bet_to_beat
+    bet_to_beat = table.bet_to_beat
     bet = held_out_opponents.play_honest(table, check_below=0.0, min_probability=0.0)
-    assert bet == last + 1
+    assert bet == bet_to_beat + 1
     assert held_out_opponents.play_honest(table, check_below=1.1, min_probability=0.0) == CHECK
-    assert held_out_opponents.play_minimum_raise(table) in {last + 1, CHECK}
-    assert held_out_opponents.play_improbable(table) in {CHECK, *range(last + 1, last + 7)}
+    assert held_out_opponents.play_minimum_raise(table) in {bet_to_beat + 1, CHECK}
+    assert held_out_opponents.play_improbable(table) in {
+        CHECK,
+        *range(bet_to_beat + 1, bet_to_beat + 7),
+    }
 
 
 @pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
@@ -92,7 +97,7 @@ def test_held_out_opponent_plays_equal_games_with_equal_rng(name: str) -> None:
 def test_reader_believes_table_bets_only_with_matching_cards(name: str) -> None:
     """Against four kings, of a bet on aces that its cards alone make unlikely."""
     kings = tuple(card for card in DECK if RANKS[card.value] == "K")
-    bet = next(number for number, bet in enumerate(BETS) if bet.name == "Pair of aces")
+    bet = next(bet_index for bet_index, bet in enumerate(BETS) if bet.name == "Pair of aces")
     position = BlefPosition(0, 9, 11, (4, 4), (kings, ()), 0, (RoundMove(1, bet),))
     assert hand_bet_probabilities(position)[bet] < 0.2
     assert build(name, Random(1)).decide(position).action != CHECK

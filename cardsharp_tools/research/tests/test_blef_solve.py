@@ -76,7 +76,10 @@ def test_check_value_follows_the_rules(seat: int) -> None:
     for bet in small.bets:
         wins: Counter[tuple[int, ...]] = Counter()
         for (hand, pool), times in deals.items():
-            cards = [BlefCard(value, pool[:place].count(value)) for place, value in enumerate(pool)]
+            cards = [
+                BlefCard(value, pool[:card_index].count(value))
+                for card_index, value in enumerate(pool)
+            ]
             wins[hand] += 0 if BETS[bet].holds(cards) else times
         expected = [wins[hand] / deals.total() for hand in small.hands[seat]]
         assert small.check_values(seat, 1 << bet, reach) == pytest.approx(expected)
@@ -161,7 +164,7 @@ def test_table_covers_only_reachable_histories(
 ) -> None:
     me = len(bets) % 2
     hands = tuple(hand if seat == me else () for seat in range(len(n_cards)))
-    history = tuple(RoundMove(place % 2, bet) for place, bet in enumerate(bets))
+    history = tuple(RoundMove(bet_index % 2, bet) for bet_index, bet in enumerate(bets))
     assert equilibrium_strategy(BlefPosition(me, 1, 11, n_cards, hands, me, history)) == mixed
 
 

@@ -93,8 +93,8 @@ def test_the_compiled_rules_are_those_of_python() -> None:
     for _ in range(150):
         pool = dice.sample(DECK, dice.randint(1, 22))
         hidden = dice.randint(0, min(11, 24 - len(pool)))
-        for number, bet in enumerate(BETS):
-            assert native_library().holds(number, card_bits(pool)) == bet.holds(pool)
+        for bet_index, bet in enumerate(BETS):
+            assert native_library().holds(bet_index, card_bits(pool)) == bet.holds(pool)
         native_library().odds(card_bits(pool), hidden, chances)
         assert list(chances) == bet_probabilities(card_bits(pool), hidden)
 
@@ -103,7 +103,7 @@ def test_the_compiled_rules_are_those_of_python() -> None:
 def test_both_have_the_same_places(cards: HandSizes) -> None:
     shape, setup = TableShape(cards), round_setup(cards)
     none, hand = (NO_BET, NO_BET, NO_BET), next(iter(hand_numbers(cards[0])))
-    histories = [bets for number in range(4) for bets in combinations(shape.bets, number)]
+    histories = [bets for bet_count in range(4) for bets in combinations(shape.bets, bet_count)]
     rows = {shape.row_index(0, hand, (*none, *bets)[-3:]) for bets in histories}
     laid_out = {place for place, start in enumerate(setup.start) if start > 0}
     assert {row // setup.hands[0] for row in rows} == {0} | laid_out
@@ -117,9 +117,12 @@ def average_of(learner: CfrTrainer, small_round: SmallRound) -> StrategyFunction
         seat = seat_to_move(history)
         bets = [NO_BET, NO_BET, NO_BET, *(bet for bet in small_round.bets if history >> bet & 1)]
         row = shape.row_index(seat, hand, bets[-3:])
-        last, (place, number) = row // shape.last_bet_stride(seat), divmod(row, setup.hands[seat])
+        last_bet, (place, number) = (
+            row // shape.last_bet_stride(seat),
+            divmod(row, setup.hands[seat]),
+        )
         at = number * setup.span + setup.start[place]
-        choices = [*[0][: bool(last)], *range(last + 1, setup.bets + 1)]
+        choices = [*[0][: bool(last_bet)], *range(last_bet + 1, setup.bets + 1)]
         weights = learner.strategy_sums[seat][at : at + len(choices)]
         both = zip(choices, weights, strict=True)
         return tuple(

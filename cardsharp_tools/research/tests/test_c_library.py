@@ -29,14 +29,14 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @needs_compiler
 def test_sources_are_compiled_once_and_anew_when_they_change(sources: Path) -> None:
-    first = compile_library(sources)
-    assert first is not None
-    build_time = first.stat().st_mtime_ns
-    assert ctypes.CDLL(str(first)).seven() == 7
-    assert compile_library(sources) == first
-    assert first.stat().st_mtime_ns == build_time
+    library_path = compile_library(sources)
+    assert library_path is not None
+    build_time = library_path.stat().st_mtime_ns
+    assert ctypes.CDLL(str(library_path)).seven() == 7
+    assert compile_library(sources) == library_path
+    assert library_path.stat().st_mtime_ns == build_time
     (sources / "seven.c").write_text("int seven(void) { return 8; }\n")
-    assert compile_library(sources) not in {first, None}
+    assert compile_library(sources) not in {library_path, None}
 
 
 @needs_compiler
@@ -90,8 +90,8 @@ def test_compiled_lanes_are_the_plain_ones(
         for plain in (True, False)
     )
     for plain, compiled in zip(*both, strict=True):
-        for expected, other in zip(plain, compiled, strict=True):
-            np.testing.assert_array_equal(expected, other)
+        for expected, actual in zip(plain, compiled, strict=True):
+            np.testing.assert_array_equal(expected, actual)
         end_count += int(plain[-1].sum())
     assert end_count > NUMBER
 
@@ -110,11 +110,11 @@ def test_fallback_to_plain_lanes_is_reported_once(
 
 
 def _played(played: CardVectorEnv) -> Iterator[list[NDArray[Any]]]:
-    chance = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     observation, infos = played.reset(seed=9)
     yield [*observation.values(), infos["to_act"], np.zeros(1)]
     for _ in range(STEPS):
         mask = observation["action_mask"]
-        actions = (chance.random(mask.shape) * mask).argmax(axis=1)
+        actions = (rng.random(mask.shape) * mask).argmax(axis=1)
         observation, rewards, terminations, _, infos = played.step(actions)
         yield [*observation.values(), infos["to_act"], rewards, terminations]

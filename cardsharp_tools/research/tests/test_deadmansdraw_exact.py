@@ -113,8 +113,8 @@ def bounds_by_pile_order(
     """The bounds of every order of the pile, each with other picks."""
     orders = permutations(match.state.draw_pile)
     return [
-        trial.values_from_position(match.current_position, order, seed)
-        for seed, order in enumerate(orders)
+        trial.values_from_position(match.current_position, pile_order, seed)
+        for seed, pile_order in enumerate(orders)
     ]
 
 

@@ -90,9 +90,9 @@ def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None
 def test_same_values_for_every_option(engine: NativeEngine, limits: SearchLimits) -> None:
     kinds, weights = set(), load_model("captain")
     captain = engine.captain_player(weights, limits)
-    for number in range(2):
-        native_options = compiled_options(captain, 5, number)
-        plain = python_decisions(lambda _rng: Captain(weights, limits), 5, number)
+    for pair_number in range(2):
+        native_options = compiled_options(captain, 5, pair_number)
+        plain = python_decisions(lambda _rng: Captain(weights, limits), 5, pair_number)
         for (position, _), compiled in zip(plain, native_options, strict=True):
             if len(position.legal_actions()) == 1:
                 assert compiled == []

@@ -62,12 +62,12 @@ def test_compiled_held_out_player_decides_like_the_plain_player(
 
 @needs_compiler
 def test_learned_file_plays_equally_in_both_engines(tmp_path: Path) -> None:
-    entry = fit_opponent_profile(
+    profile = fit_opponent_profile(
         "draw-2", [decision for match in first_decisions("gambler", 4) for decision in match]
     )
     text = (weights.FOLDER / "adaptive-scripted.json").read_text("utf-8")
     file = tmp_path / "learned.json"
-    learned = LearnedOpponents(opponents=[entry], weights={entry.weights: json.loads(text)})
+    learned = LearnedOpponents(opponents=[profile], weights={profile.weights: json.loads(text)})
     file.write_text(learned.model_dump_json(), "utf-8")
     assert_equal(DuelPlan(first=str(file), second="champion", pairs=1, seed=3))
 
@@ -76,12 +76,12 @@ def test_equal_player_is_promoted_in_under_five_percent() -> None:
     """Captain's own matches, drawn anew 100 times: the bet on its gifts is all but never won."""
     dice = Random(1)
     played = [observed_match(build("captain", dice), number) for number in range(20)]
-    entry = fit_opponent_profile(
+    profile = fit_opponent_profile(
         "captain", [decision for match in played[:MIN_MATCHES] for decision in match.decisions]
     )
     won = 0
     for _ in range(100):
-        bets, later = SequentialTests(entry), iter(dice.choices(played, k=30))
+        bets, later = SequentialTests(profile), iter(dice.choices(played, k=30))
         while not bets.is_accepted and (match := next(later, None)):
             bets.add_match(match)
         won += bets.is_accepted
@@ -91,8 +91,8 @@ def test_equal_player_is_promoted_in_under_five_percent() -> None:
 class FittedPlayer:
     """Decides by an entry's figures, as `native/fitted.c` does."""
 
-    def __init__(self, entry: OpponentProfile, rng: Random) -> None:
-        self.entry, self.rng = entry, rng
+    def __init__(self, profile: OpponentProfile, rng: Random) -> None:
+        self.entry, self.rng = profile, rng
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         actions = sorted(position.legal_actions(), key=action_code)
@@ -129,11 +129,11 @@ def test_a_compiled_likeness_decides_as_the_belief_thinks(
 
     The opponents prefer the dearest card, or a suit.
     """
-    entry = fit_opponent_profile(
+    profile = fit_opponent_profile(
         name, [decision for match in first_decisions(name, 4) for decision in match]
     )
-    assert entry.stop_feature == by
-    assert_same_decisions(engine.player_from_profile(entry), partial(FittedPlayer, entry), 5)
+    assert profile.stop_feature == by
+    assert_same_decisions(engine.player_from_profile(profile), partial(FittedPlayer, profile), 5)
 
 
 def promotion_rate(gain: float, repetitions: int) -> int:
@@ -166,14 +166,14 @@ def test_preference_for_the_dearest_card_is_recognised() -> None:
             ),
         )
     )
-    answers = [
+    decisions = [
         decision
         for match in decisions_by_match[5:]
         for decision in match
         if decision.position.pending
     ]
-    belief.update_all(answers)
-    assert exp(belief.evidence[0].likelihood / len(answers)) > 0.5
+    belief.update_all(decisions)
+    assert exp(belief.evidence[0].likelihood / len(decisions)) > 0.5
 
 
 def test_best_reply_is_trained_on_the_learners_belief(engine: NativeEngine) -> None:

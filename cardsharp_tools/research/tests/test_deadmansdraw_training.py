@@ -112,28 +112,28 @@ def example(rng: Random) -> TrainingExample:
 def test_gradient_matches_finite_differences(engine: NativeEngine, seed: int) -> None:
     """Of the weights that move the loss most, and of others; the search says the same."""
     dice, loss_of = Random(seed), declare_function(engine.library.network_loss, "PPP", "d")
-    numbers = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
-    numbers = array("f", [dice.uniform(-0.2, 0.2) for _ in range(len(numbers) // 4)])
-    gradient, sample = array("f", bytes(4 * len(numbers))), example(dice)
+    weight_values = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
+    weight_values = array("f", [dice.uniform(-0.2, 0.2) for _ in range(len(weight_values) // 4)])
+    gradient, sample = array("f", bytes(4 * len(weight_values))), example(dice)
 
     def loss(*, into: int | None = None) -> float:
-        loss_value: float = loss_of(numbers.buffer_info()[0], byref(sample), into)
+        loss_value: float = loss_of(weight_values.buffer_info()[0], byref(sample), into)
         return loss_value
 
     loss(into=gradient.buffer_info()[0])
-    ranked = sorted(range(len(numbers)), key=lambda at: -abs(gradient[at]))
+    ranked = sorted(range(len(weight_values)), key=lambda at: -abs(gradient[at]))
     for at in (*ranked[:30], *dice.sample(ranked, 30)):
-        original, sides = numbers[at], list[float]()
+        original, sides = weight_values[at], list[float]()
         for step in (STEP, -STEP):
-            numbers[at] = original + step
+            weight_values[at] = original + step
             sides.append(loss())
-        numbers[at] = original
+        weight_values[at] = original
         slope = (sides[0] - sides[1]) / (2 * STEP)
         assert slope == pytest.approx(gradient[at], rel=0.05, abs=2e-3)
     assert max(map(abs, gradient)) > 0.05
     library = engine.library
     layer_sum = declare_function(library.layer_sum, "PPq", "q")
-    layer = declare_function(library.layer_new, "P", "P")(numbers.buffer_info()[0])
+    layer = declare_function(library.layer_new, "P", "P")(weight_values.buffer_info()[0])
     odds = (
         sample.odds
         + layer_sum(layer, byref(sample), round(sample.odds * FIXED_POINT_ONE)) / FIXED_POINT_ONE

@@ -32,8 +32,8 @@ def test_it_decides_as_python_does_with_the_same_figures() -> None:
         fast, slow = compiled.decide(view), plain.decide(view)
         assert (fast.action, fast.world_count) == (slow.action, slow.world_count)
         if slow.world_count:
-            figures = [(option.action, option.value) for option in slow.options]
-            assert [(option.action, option.value) for option in fast.options] == figures
+            option_values = [(option.action, option.value) for option in slow.options]
+            assert [(option.action, option.value) for option in fast.options] == option_values
             decision_types.add(view.decision_type)
     assert decision_types == set(DecisionType)
 

@@ -169,9 +169,9 @@ class _Letters(CommandOptions):
             raise ConfigError("Give either the id of a message or --all.")
         stack, box = self.target()
         dead_letters = deed(stack, letter, box)
-        number = "1 message" if len(dead_letters) == 1 else f"{len(dead_letters)} messages"
+        count_text = "1 message" if len(dead_letters) == 1 else f"{len(dead_letters)} messages"
         self.options.print_result(
-            [dead_letter.document() for dead_letter in dead_letters], [f"{done} {number}"]
+            [dead_letter.document() for dead_letter in dead_letters], [f"{done} {count_text}"]
         )
 
 

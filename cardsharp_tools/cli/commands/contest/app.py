@@ -62,13 +62,17 @@ def status(
     with target.open_records(folder) as records:
         results, table = records.results(), records.standings()
         paused, settings, stage = records.is_paused, records.settings, records.stage
-        freeze, names = current_freeze(records), records.team_names()
-        rows = reports.practice_ladder_rows(records, names) if records.practice_matches() else []
+        freeze, team_names = current_freeze(records), records.team_names()
+        rows = (
+            reports.practice_ladder_rows(records, team_names) if records.practice_matches() else []
+        )
         standings = [
-            reports.standing_row(line, names) for line in ContestOverview(records).standings()
+            reports.standing_row(standing, team_names)
+            for standing in ContestOverview(records).standings()
         ]
         failed = [
-            reports.failure_row(names[team], fault) for team, fault in records.team_faults().items()
+            reports.failure_row(team_names[team], fault)
+            for team, fault in records.team_faults().items()
         ]
     decided = sum(result.decided for result in results)
     document: reports.Row = {"contest": settings.name, "stage": stage, "paused": paused}
@@ -85,7 +89,7 @@ def status(
             f"Spectators see the state of {freeze.at:%H:%M:%S} UTC. You see everything."
         )
     for result in (result for result in results if not result.decided):
-        result_console().print(reports.pairing_line(result, names, settings.base_format))
+        result_console().print(reports.pairing_line(result, team_names, settings.base_format))
     reports.print_table(standings)
     for title, more in (("ladder of practice", rows), ("teams that failed here", failed)):
         if more:
@@ -135,18 +139,19 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
 
 
 def _rows(records: ContestRecords, *, practice: bool, by_match: bool) -> list[reports.Row]:
-    names = records.team_names()
+    team_names = records.team_names()
     if practice:
         return [
-            reports.practice_match_row(meeting, names) for meeting in records.practice_matches()
+            reports.practice_match_row(meeting, team_names)
+            for meeting in records.practice_matches()
         ]
     if by_match:
         return [
             row
             for result in records.results_with_discarded()
-            for row in reports.match_rows(result, names)
+            for row in reports.match_rows(result, team_names)
         ]
-    return [reports.pairing_row(result, names) for result in records.results_with_discarded()]
+    return [reports.pairing_row(result, team_names) for result in records.results_with_discarded()]
 
 
 @contest.command

@@ -164,8 +164,8 @@ def new(
         )
     else:
         stack_contests.repository.create(settings)
-    number = "1 match" if options.matches == 1 else f"{options.matches} matches"
-    result_console().print(f"contest {name}: {options.format}, {number} a pairing")
+    match_count_text = "1 match" if options.matches == 1 else f"{options.matches} matches"
+    result_console().print(f"contest {name}: {options.format}, {match_count_text} a pairing")
     played = "" if settings.has_arena else " --strategy STRATEGY"
     command = f"cardsharp contest teams add {target.command_arguments(folder)} NAME{played}"
     result_console().print(f"To enter teams: {command}", style="dim", soft_wrap=True)

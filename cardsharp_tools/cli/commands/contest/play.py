@@ -129,9 +129,10 @@ def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
         guard.run(tell_pairings, "The pairings")
     status = ContestOverview(records)
     if (sure := status.winner_confidence) is not None:
-        chance = f"{100 * sure:.0f} %"
+        probability_text = f"{100 * sure:.0f} %"
         result_console().print(
-            f"According to all matches, the winner is the strongest team with probability {chance}."
+            "According to all matches, the winner is the strongest team with probability "
+            f"{probability_text}."
         )
     result_console().print(f"won by {join_team_names(status.champions, status.names)}")
 
@@ -170,7 +171,7 @@ def practice(
         if end < _NEVER:
             message_console().print(f"Matches start until {to_local(end):%Y-%m-%d %H:%M %Z}.")
         records = process.records
-        names, announced = (
+        team_names, announced = (
             records.team_names(),
             {meeting.number for meeting in process.practice_matches()},
         )
@@ -184,11 +185,11 @@ def practice(
             for meeting in process.practice_matches():
                 if meeting.number not in announced:
                     announced.add(meeting.number)
-                    result_console().print(practice_match_line(meeting, names))
+                    result_console().print(practice_match_line(meeting, team_names))
 
         for _ in process.run_practice_until(end):
             guard.run(tell_meetings, "The matches of practice")
-        print_table(practice_ladder_rows(records, names))
+        print_table(practice_ladder_rows(records, team_names))
         if heir := process.next_lock():
             message_console().print(f"handed over to `contest run` in process {heir.pid}")
 

@@ -106,8 +106,10 @@ def _submit(versions: TeamSubmissions, file: Path, of: Game) -> None:
         isolation = "in a sandbox"
     else:
         isolation = "WITHOUT a sandbox: its code can do everything that you can"
-    number = versions.add_version(read_submission(file), of)
-    message_console().print(f"Version {number} passed a first test. It is played {isolation}.")
+    version_number = versions.add_version(read_submission(file), of)
+    message_console().print(
+        f"Version {version_number} passed a first test. It is played {isolation}."
+    )
 
 
 @teams.command(name="import")
@@ -147,20 +149,27 @@ def _enter(
     """Enter teams, each with its strategy where it is played here; all of them or none."""
     with target.open_records(folder) as records:
         of = check_teams(records, names_and_strategies, is_local=target.stack is None)
-    first = team_submissions(folder, f"new-{secrets.token_hex(8)}", names_and_strategies[0][1])
+    first_submissions = team_submissions(
+        folder, f"new-{secrets.token_hex(8)}", names_and_strategies[0][1]
+    )
     with target.open_records(folder) as records, ExitStack() as stack:
         if submission is not None:
-            stack.callback(shutil.rmtree, first.folder, ignore_errors=True)
-            _submit(first, submission, of)
+            stack.callback(shutil.rmtree, first_submissions.folder, ignore_errors=True)
+            _submit(first_submissions, submission, of)
         entered = []
         for team, password in enter_teams(records, names_and_strategies):
             if submission is not None:
-                first.folder.rename(first.folder.with_name(team.id))
-            entry = {"id": team.id, "name": team.name, "password": password, "since": team.since}
-            entered.append(entry)
+                first_submissions.folder.rename(first_submissions.folder.with_name(team.id))
+            team_document = {
+                "id": team.id,
+                "name": team.name,
+                "password": password,
+                "since": team.since,
+            }
+            entered.append(team_document)
             if not as_json:
                 _print_entered(team, password)
-        is_late = any(entry["since"] != 1 for entry in entered)
+        is_late = any(team_document["since"] != 1 for team_document in entered)
     if is_late:
         target.wake_director()
     if as_json:
@@ -189,7 +198,9 @@ def list_(
         for team, by in zip(team_entries, strategy_suffixes, strict=True)
     )
     print_result(
-        documents, *(f"{place:3}. {line}" for place, line in enumerate(listed, 1)), as_json=as_json
+        documents,
+        *(f"{team_number:3}. {line}" for team_number, line in enumerate(listed, 1)),
+        as_json=as_json,
     )
 
 

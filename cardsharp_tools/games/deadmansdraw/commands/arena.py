@@ -144,32 +144,34 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
     password = os.environ.get(ADMIN_PASSWORD) or ask_password(ADMIN_PASSWORD, "the organiser")
     organiser = Credentials(ADMIN, password)
     with ArenaClient(address, organiser, RequestLimits(max_attempts=1)) as client:
-        names = {player.id: player.name for player in client.players()}
-        order = replace(
+        names_by_id = {player.id: player.name for player in client.players()}
+        match_params = replace(
             table,
             tags=options.tag,
             random_seed=options.seed or table.random_seed,
             timeout=None if options.timeout is None else timedelta(seconds=options.timeout),
         )
-        pair = _player(first, names), _player(second, names)
+        pair = _player(first, names_by_id), _player(second, names_by_id)
         created = []
-        for number in range(options.matches):
-            seated = pair[::-1] if number % 2 else pair
-            match_id = client.create_match(replace(order, player_ids=seated)).id
+        for match_index in range(options.matches):
+            seated = pair[::-1] if match_index % 2 else pair
+            match_id = client.create_match(replace(match_params, player_ids=seated)).id
             created.append({"match": match_id, "players": list(seated)})
             if not options.as_json:
-                pairing = " against ".join(names[player] for player in seated)
+                pairing = " against ".join(names_by_id[player] for player in seated)
                 result_console().print(f"created match {match_id}: {pairing}")
     if options.as_json:
         print_json(created)
 
 
-def _player(name_or_id: str, names: dict[str, str]) -> str:
-    matching_players = [player for player, name in names.items() if name_or_id in (player, name)]
+def _player(name_or_id: str, names_by_id: dict[str, str]) -> str:
+    matching_players = [
+        player for player, name in names_by_id.items() if name_or_id in (player, name)
+    ]
     if len(matching_players) != 1:
         many = "More than one player is" if matching_players else "No player of the arena is"
         raise ConfigError(
-            f"{many} called {name_or_id}. Its players are {', '.join(names.values())}."
+            f"{many} called {name_or_id}. Its players are {', '.join(names_by_id.values())}."
         )
     return matching_players[0]
 
@@ -178,17 +180,19 @@ def _announce(url: str, config: ArenaConfig, *, as_json: bool) -> None:
     """Print where the arena is and who may enter, never a password."""
     players = load_players(config.players_file)
     if as_json:
-        names = [{"id": player.id, "name": player.name} for player in players.values()]
+        player_documents = [{"id": player.id, "name": player.name} for player in players.values()]
         admin = config.admin_password is not None
-        print_json({"url": url, "matches": f"{url}/matches", "players": names, "admin": admin})
+        print_json(
+            {"url": url, "matches": f"{url}/matches", "players": player_documents, "admin": admin}
+        )
         return
     console = result_console()
     console.print(f"arena at {url}", style="bold")
     console.print(f"  web page   {url}/matches")
     console.print(f"  API        {url}/docs")
-    for number, player in enumerate(players.values()):
+    for player_index, player in enumerate(players.values()):
         remark = " (accepts any practice match)" if player.id == DUMMY_ID else ""
-        title = "players    " if number == 0 else " " * 11
+        title = "players    " if player_index == 0 else " " * 11
         console.print(f"  {title}{player.id} {player.name}{remark}")
     console.print(f"  passwords  in {config.players_file}", soft_wrap=True)
     organiser = f"user {ADMIN}, password from {ADMIN_PASSWORD}"

@@ -87,13 +87,13 @@ def check_queue(settings: ArenaBotSettings) -> str:
     # boto3 is slow to import, and not needed at every start.
     from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, call, client  # noqa: PLC0415
 
-    answer = call(
+    response = call(
         f"SQS queue {settings.queue}",
         client("sqs", RESPONSE_TIMEOUT_SECONDS).get_queue_attributes,
         QueueUrl=settings.queue,
         AttributeNames=["ApproximateNumberOfMessages"],
     )
-    waiting = answer["Attributes"].get("ApproximateNumberOfMessages", "?")
+    waiting = response["Attributes"].get("ApproximateNumberOfMessages", "?")
     return f"{settings.queue}, {waiting} messages wait"
 
 

@@ -64,9 +64,9 @@ def learn(source: MatchSourceName = None, /, *, options: LearnOptions = LearnOpt
     for key, (name, matches) in met.items():
         learning.update_opponent(key, name, matches)
         if not options.dry_run:  # the file stays whole where this is stopped
-            part = file.with_suffix(".part")
-            part.write_text(learned.model_dump_json(), "utf-8")
-            part.replace(file)
+            partial_file = file.with_suffix(".part")
+            partial_file.write_text(learned.model_dump_json(), "utf-8")
+            partial_file.replace(file)
     if options.as_json:
         print_json({"file": str(file), "opponents": rows})
     elif learned.opponents and not options.dry_run:

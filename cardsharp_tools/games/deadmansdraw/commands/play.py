@@ -162,7 +162,7 @@ def _perform(script: LocalRunConfig, options: PlayOptions, work: Path, store: st
             as_json=options.as_json,
             opponent=options.opponent_name,
         )
-        seconds, requests = time.monotonic() - began, stage.request_counts
+        elapsed_seconds, requests = time.monotonic() - began, stage.request_counts
         log = stage.assembly.match_log
         more = {
             "opponent": options.opponent_name,
@@ -182,21 +182,26 @@ def _perform(script: LocalRunConfig, options: PlayOptions, work: Path, store: st
         opponent=options.opponent_name,
         cloud=script.cloud,
         store=store,
-        seconds=seconds,
+        seconds=elapsed_seconds,
         match_reports=played,
         requests=requests,
     )
 
 
 def _print_end(report: RunReport, options: PlayOptions) -> None:
-    console, last = result_console(), report.match_reports[-1]
+    console, last_report = result_console(), report.match_reports[-1]
     if len(report.match_reports) == 1:
-        words, result = {"won": "we won", "lost": "we lost", "tied": "a tie"}, last.outcome.result
+        words, result = (
+            {"won": "we won", "lost": "we lost", "tied": "a tie"},
+            last_report.outcome.result,
+        )
         template = "{}, {} : {}, in {} turns"
-        line = template.format(words.get(result, result), *last.scores, last.outcome.turns)
+        line = template.format(
+            words.get(result, result), *last_report.scores, last_report.outcome.turns
+        )
         console.print()
         console.print(line, style="bold")
-        console.print(f"{last.log_comparison}")
+        console.print(f"{last_report.log_comparison}")
         console.print(f"requests {requests_text(report.requests, 1)}; {report.seconds:.1f} s")
     else:
         print_run_report(console, report)
@@ -211,7 +216,10 @@ def _print_end(report: RunReport, options: PlayOptions) -> None:
     )
     print_replaced_decisions(report.match_reports, store)
     if report.store:
-        match_id, turn = last.match_id, last.longest_turn  # `last` may soon be another match
+        match_id, turn = (
+            last_report.match_id,
+            last_report.longest_turn,
+        )  # `last` may soon be another match
         console.print()
         print_command(f"show {match_id}{store}", "every turn and decision")
         print_command(f"why {match_id} {turn}{store}", f"what we considered in turn {turn}")

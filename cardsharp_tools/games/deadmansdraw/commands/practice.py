@@ -86,14 +86,16 @@ class StartPositionOptions(CommandOptions):
         pile_texts = {name: getattr(self, name) for name in _PILES}
         piles |= {name: _pile(text) for name, text in pile_texts.items() if text is not None}
         if self.banks is not None:
-            first, _, second = self.banks.partition("/")
-            piles["banks"] = [_pile(first), _pile(second)]
+            first_bank, _, second_bank = self.banks.partition("/")
+            piles["banks"] = [_pile(first_bank), _pile(second_bank)]
         return piles
 
 
 def _pile(text: str) -> Sequence[Body]:
     """The cards of a comma list such as Key3,Map5, in its order; an empty text is no card."""
-    return cards_json([_card(part.strip()) for part in text.split(",") if part.strip()])
+    return cards_json(
+        [_card(card_text.strip()) for card_text in text.split(",") if card_text.strip()]
+    )
 
 
 def _card(text: str) -> Card:
@@ -219,10 +221,10 @@ def _practice_order(
     }
 
 
-def _create(order: Mapping[str, object], number: int) -> list[str]:
+def _create(order: Mapping[str, object], match_count: int) -> list[str]:
     """Return the ids of so many new matches, which the practice function has put on the queue."""
     context = LambdaFunction("practice", create_matches, CREATION_TIMEOUT).context(SystemClock())
-    return create_matches({**order, "matches": number}, context)["match_ids"]
+    return create_matches({**order, "matches": match_count}, context)["match_ids"]
 
 
 def _play(
@@ -232,15 +234,15 @@ def _play(
     at_once: int,
 ) -> list[str]:
     """The ids of the matches, each created when it can be played, which have ended."""
-    log, number = assembly.match_log, options.matches
-    matches = (match_id for _ in range(number) for match_id in _create(order, 1))
+    log, match_count = assembly.match_log, options.matches
+    matches = (match_id for _ in range(match_count) for match_id in _create(order, 1))
     follower = MatchFollower(log, assembly.clock, STALL_TIMEOUT)
     with run_bot_runtime(assembly.dispatcher, LambdaSchedulerOptions(concurrency=at_once)):
         return follow_matches(
             log,
             lambda glance: follower.iter_finished(matches, at_once, glance),
             raise_on_replaced_decision if options.strict else never_stop,
-            match_count=number,
+            match_count=match_count,
             as_json=options.as_json,
         )
 

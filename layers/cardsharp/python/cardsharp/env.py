@@ -32,8 +32,8 @@ def legal_mask(position: object, game_name: str | None = None) -> "array[int]":
     """
     encoding = _encoding_for(position, game_name)
     mask = array("b", bytes(encoding.actions))
-    for number in encoding.choices(position):
-        mask[number] = 1
+    for action_index in encoding.choices(position):
+        mask[action_index] = 1
     return mask
 
 

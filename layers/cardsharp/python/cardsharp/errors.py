@@ -127,8 +127,8 @@ class RateLimited(ArenaError):
     def __init__(
         self, message: str, retry_after: timedelta, *, outcome_unknown: bool = False
     ) -> None:
-        text = f"{message} (retry after {retry_after.total_seconds():g} s)"
-        super().__init__(text, outcome_unknown=outcome_unknown)
+        full_message = f"{message} (retry after {retry_after.total_seconds():g} s)"
+        super().__init__(full_message, outcome_unknown=outcome_unknown)
         self.retry_after = retry_after
 
 

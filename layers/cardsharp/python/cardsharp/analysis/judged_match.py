@@ -161,7 +161,9 @@ def side_of(seat: int) -> int:
 
 def severity_of(loss_share: float) -> Severity | None:
     """Return the severity of a loss, a share of `Judge.value_range`; None for a slight one."""
-    return next((mark for threshold, mark in SEVERITY_THRESHOLDS if loss_share >= threshold), None)
+    return next(
+        (severity for threshold, severity in SEVERITY_THRESHOLDS if loss_share >= threshold), None
+    )
 
 
 def accuracy(value_loss: float, value_range: float) -> float | None:

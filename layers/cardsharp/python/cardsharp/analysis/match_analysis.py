@@ -46,8 +46,8 @@ def side_names(analysis: MatchAnalysis, header: Header) -> tuple[str, str]:
     seat is inferred from the decisions that the log has reasons of.
     """
     if len(header.names or header.players) < SIDE_COUNT and len(analysis.reasoned) == 1:
-        our_name, other = header.name(0), header.opponent or "opponent"
-        return (our_name, other) if analysis.reasoned == (0,) else (other, our_name)
+        our_name, opponent_name = header.name(0), header.opponent or "opponent"
+        return (our_name, opponent_name) if analysis.reasoned == (0,) else (opponent_name, our_name)
     names_by_side: list[list[str]] = [[], []]
     for seat in range(max(len(header.names), len(header.players), SIDE_COUNT)):
         names_by_side[side_of(seat)].append(header.display_name(seat))
@@ -76,12 +76,12 @@ def analyse(
     if not evaluations:
         raise ConfigError(f"Match {record.match_id} has no decision that {judge.name} can judge.")
     decisions = tuple(_judged(judge, evaluations, result))
-    changed, chance = (
+    changed, estimated_luck = (
         sum(decision.luck for decision in decisions),
         judge.estimate_luck(record, moves),
     )
-    luck = changed if chance is None or judge.luck_includes_deal else chance
-    first, second = (_player(decisions, side, luck) for side in range(SIDE_COUNT))
+    luck = changed if estimated_luck is None or judge.luck_includes_deal else estimated_luck
+    first_stats, second_stats = (_player(decisions, side, luck) for side in range(SIDE_COUNT))
     return MatchAnalysis(
         judge=judge.name,
         unit=judge.unit,
@@ -92,8 +92,8 @@ def analyse(
         result=result,
         luck=luck,
         unexplained=changed - luck,
-        chance=chance,
-        players=(first, second),
+        chance=estimated_luck,
+        players=(first_stats, second_stats),
         counts=judge.event_counts_by_side(moves),
         reasoned=tuple(
             sorted(
@@ -170,11 +170,13 @@ def _judged(
     The value after a decision is that before the next one. The last decision of a match that still
     runs is followed by its own value, that of a finished match by the result `end`.
     """
-    *_, last = evaluations
-    current_value = last.best if last.chosen is None else last.chosen
+    *_, last_evaluation = evaluations
+    current_value = (
+        last_evaluation.best if last_evaluation.chosen is None else last_evaluation.chosen
+    )
     afters = (
         *(_first_side_value(judge, later, later.best) for later in evaluations[1:]),
-        _first_side_value(judge, last, current_value) if end is None else end,
+        _first_side_value(judge, last_evaluation, current_value) if end is None else end,
     )
     for evaluation, next_value in zip(evaluations, afters, strict=True):
         yield _judged_decision(judge, evaluation, next_value)
@@ -233,7 +235,8 @@ def _player(decisions: Sequence[JudgedDecision], side: int, luck: float) -> Side
         luck=luck if side == 0 else -luck,
         decisions=len(side_decisions),
         marks={
-            mark: sum(decision.mark is mark for decision in side_decisions) for mark in Severity
+            severity: sum(decision.mark is severity for decision in side_decisions)
+            for severity in Severity
         },
     )
 

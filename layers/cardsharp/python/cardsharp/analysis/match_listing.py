@@ -36,10 +36,10 @@ def newest_matches(
     A log can only list its newest matches of all games. Therefore this function requests more and
     more of them, at most `max_read`, until enough are of the game.
     """
-    size = min(max(limit, _FIRST_READ), max_read)
+    read_limit = min(max(limit, _FIRST_READ), max_read)
     while True:
-        records = log.matches(status=status, limit=size)
+        records = log.matches(status=status, limit=read_limit)
         matches = [record for record in records if is_match_of(game, record)]
-        if len(matches) >= limit or len(records) < size or size == max_read:
+        if len(matches) >= limit or len(records) < read_limit or read_limit == max_read:
             return matches[:limit]
-        size = min(size * _GROWTH, max_read)
+        read_limit = min(read_limit * _GROWTH, max_read)

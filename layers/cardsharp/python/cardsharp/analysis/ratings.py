@@ -133,9 +133,9 @@ def ratings_of(
     `rating_of`.
     """
     met: dict[str, dict[str, HeadToHeadScore]] = {}
-    for (player, other), score in pair_scores.items():
-        met.setdefault(player, {})[other] = score
-        met.setdefault(other, {})[player] = score.from_opponent_side
+    for (player, opponent), score in pair_scores.items():
+        met.setdefault(player, {})[opponent] = score
+        met.setdefault(opponent, {})[player] = score.from_opponent_side
     values, moved = dict.fromkeys(met, MEAN_RATING), True
     ratings: dict[str, Rating] = {}
     # Rate one player after the other with all others held fixed, until no rating moves any more.
@@ -143,7 +143,7 @@ def ratings_of(
     while moved:
         previous = dict(values)
         for name, scores in met.items():
-            opponents = [(values[other], score) for other, score in scores.items()]
+            opponents = [(values[opponent], score) for opponent, score in scores.items()]
             ratings[name] = rating_of(opponents, use_prior=use_prior, initial_guess=values[name])
             values[name] = ratings[name].value
         moved = any(abs(values[name] - previous[name]) > _TOLERANCE for name in met)

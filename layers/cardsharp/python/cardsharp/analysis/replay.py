@@ -191,10 +191,10 @@ def parse_record(model: type[M], body: Body, source: str = "The match log") -> M
         return model.model_validate(dict(body))
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in fault["loc"])
+        field_path = ".".join(str(key) for key in fault["loc"])
         name = model.__name__.lower()
         raise StoreError(
-            f"{source} has {name} that cannot be read: {place}: {fault['msg']}."
+            f"{source} has {name} that cannot be read: {field_path}: {fault['msg']}."
         ) from None
 
 

@@ -158,7 +158,7 @@ def is_transient(error: Exception) -> bool:
         # A 5xx may come from a load balancer before the service, and then it has no code.
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         is_passing = status >= _SERVER_FAULT or any(
-            code in _TRANSIENT_CODES for code in _error_codes(error)
+            error_code in _TRANSIENT_CODES for error_code in _error_codes(error)
         )
         return is_passing and not _is_condition_failure(error)
     return isinstance(error, _BROKEN)
@@ -167,13 +167,13 @@ def is_transient(error: Exception) -> bool:
 def _store_error(resource: str, error: ClientError) -> StoreError:
     if _is_condition_failure(error):
         return ConditionFailed("A condition did not hold.")
-    code = error.response["Error"].get("Code", "")
-    if code in _MISSING:
+    error_code = error.response["Error"].get("Code", "")
+    if error_code in _MISSING:
         return StoreError(
             f"There is no {resource}; deploy the stack there, or correct CARDSHARP_STORE, "
             "CARDSHARP_QUEUE or AWS_DEFAULT_REGION."
         )
-    if "AccessDenied" in code:
+    if "AccessDenied" in error_code:
         return StoreError(
             f"We may not use the {resource}; allow {error.operation_name} in the role's policy."
         )

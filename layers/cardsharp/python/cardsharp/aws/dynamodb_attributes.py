@@ -93,8 +93,8 @@ def _number_text(value: float) -> str:
 def _number(text: str) -> float:
     if text.removeprefix("-").isdigit():
         return int(text)
-    number = Decimal(text)
-    return int(number) if number == number.to_integral_value() else float(text)
+    value = Decimal(text)
+    return int(value) if value == value.to_integral_value() else float(text)
 
 
 def _checked_text(text: str) -> str:

@@ -46,7 +46,7 @@ def fetch_credentials(name: str, *, force_fetch: bool = False) -> Credentials:
     )
 
     try:
-        text = ssm_provider().get(
+        secret_json = ssm_provider().get(
             name, max_age=CACHE_TTL_SECONDS, force_fetch=force_fetch, decrypt=True
         )
     except GetParameterError as error:
@@ -56,7 +56,7 @@ def fetch_credentials(name: str, *, force_fetch: bool = False) -> Credentials:
             "`cardsharp cloud rotate-secret`, or allow ssm:GetParameter in the role's policy."
         ) from error
     try:
-        secret = _Secret.model_validate_json(str(text))
+        secret = _Secret.model_validate_json(str(secret_json))
     except ValidationError:
         # Without its cause, which would show the secret.
         raise ConfigError(

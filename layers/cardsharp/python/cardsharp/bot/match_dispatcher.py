@@ -66,8 +66,8 @@ class MatchDispatcher:
         self.running_ids.intersection_update(running)
         self.running_ids.update(running)
         self.metrics.count(Metric.RUNNING, len(running))
-        for game, number in Counter(filter(None, map(game_of, running.values()))).items():
-            self.metrics.count(Metric.RUNNING, number, game=game)
+        for game, match_count in Counter(filter(None, map(game_of, running.values()))).items():
+            self.metrics.count(Metric.RUNNING, match_count, game=game)
         listed_ids = tuple(listed_ids)
         records = {i: running.get(i) or self.match_log.match(i) for i in listed_ids} | running
         self.lease_observer.retain_only(records)

@@ -162,21 +162,21 @@ class MatchSession(Generic[A]):
             else observation
         )
 
-    def _wait_for_change(self, last: Observation[A]) -> Observation[A] | None:
+    def _wait_for_change(self, last_observation: Observation[A]) -> Observation[A] | None:
         """Return the match when it has changed; None if the time is up or it is to be parked."""
         lease_keeper = self.lease_keeper
-        lease_keeper.park_for = last.park_for
+        lease_keeper.park_for = last_observation.park_for
         while lease_keeper.park_for is None and lease_keeper.has_time_to_wait():
             lease_keeper.ensure_valid(timedelta(0))
             observation = lease_keeper.retry_read(
                 lambda: self.match.wait_for_change(self.recorded_facts), self.max_retry_after
             )
-            if observation is None and last.may_park:
+            if observation is None and last_observation.may_park:
                 observation = self._read_match()
                 if observation is None:
                     return None
                 is_active = observation.turn is not None or observation.outcome is not None
-                has_changed = observation.next_sequence != last.next_sequence
+                has_changed = observation.next_sequence != last_observation.next_sequence
                 if not (has_changed or is_active):
                     lease_keeper.park_for = lease_keeper.timing.park_ttl
                     return None
@@ -220,8 +220,8 @@ class MatchSession(Generic[A]):
             return False
         first_missing = min(missing_sequences)
         lease_keeper.match_log.retract_moves(lease_keeper.lease, first_missing)
-        text = "the arena no longer has the moves from %d on; they were removed from the log"
-        _log.warning(text, first_missing, extra={"match_id": lease_keeper.match_id})
+        message = "the arena no longer has the moves from %d on; they were removed from the log"
+        _log.warning(message, first_missing, extra={"match_id": lease_keeper.match_id})
         self.recorded_facts = {
             n: body for n, body in self.recorded_facts.items() if n < first_missing
         }
@@ -313,11 +313,11 @@ class MatchSession(Generic[A]):
         count_arena_error(lease_keeper.metrics, error)
         self.duplicate_detector.intended_moves.discard(sequence)
         if tracker.count == MAX_EQUAL_REFUSALS:
-            text = (
+            message = (
                 "the match stands still: the arena refuses every action of ours with these words: "
                 "%s It is tried again after 1, 2, 4 … 60 s until something changes"
             )
-            _log.warning(text, error, extra={"match_id": lease_keeper.match_id})
+            _log.warning(message, error, extra={"match_id": lease_keeper.match_id})
         self._raise_if_denied(error, sequence)
         lease_keeper.sleep(tracker.backoff)
         lease_keeper.ensure_valid(timedelta(0))

@@ -43,7 +43,7 @@ def split_names(value: object) -> object:
     """Return the non-empty parts of a comma list; anything but a string unchanged."""
     if not isinstance(value, str):
         return value
-    return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(name.strip() for name in value.split(",") if name.strip())
 
 
 def _proxy(value: object) -> object:

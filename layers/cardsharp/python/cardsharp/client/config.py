@@ -32,17 +32,17 @@ class Proxy:
         address, unless it runs on this machine.
         """
         try:
-            parts = urlsplit(text if "://" in text else f"http://{text}")
-            host, user, _ = parts.hostname, parts.username, parts.port
+            url_parts = urlsplit(text if "://" in text else f"http://{text}")
+            host, user, _ = url_parts.hostname, url_parts.username, url_parts.port
         except ValueError:
             host, user = None, None
-        if not host or parts.scheme not in {"http", "https"} or parts.path.strip("/"):
+        if not host or url_parts.scheme not in {"http", "https"} or url_parts.path.strip("/"):
             raise ConfigError(
                 "The address of the proxy must look like http://proxy.example:3128 or "
                 "https://USER:PASSWORD@proxy.example:3128; other kinds, such as socks5, are not "
                 "supported. Write special characters of the password in percent form, @ as %40."
             )
-        if user is not None and parts.scheme == "http" and not _is_loopback(host):
+        if user is not None and url_parts.scheme == "http" and not _is_loopback(host):
             raise ConfigError(
                 f"http://{host} would get the password of the proxy unencrypted. Give the proxy as "
                 "https://..., or without user and password, or run a proxy on this machine that "
@@ -50,16 +50,16 @@ class Proxy:
             )
         register_secrets(
             *(
-                form
-                for password in (parts.password or "",)
-                for form in (password, unquote(password))
+                secret
+                for password in (url_parts.password or "",)
+                for secret in (password, unquote(password))
             )
         )
-        return cls(parts.geturl())
+        return cls(url_parts.geturl())
 
     def __str__(self) -> str:
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        url_parts = urlsplit(self.url)
+        return f"{url_parts.scheme}://{url_parts.netloc.rpartition('@')[2]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +107,20 @@ def normalize_base_url(base_url: str, *, insecure: bool = False) -> str:
     over http to another machine. With `insecure`, http is allowed within a private network.
     """
     try:
-        parts = urlsplit(base_url)
-        host, user, _ = parts.hostname, parts.username, parts.port
+        url_parts = urlsplit(base_url)
+        host, user, _ = url_parts.hostname, url_parts.username, url_parts.port
     except ValueError:
         host, user = None, None
     if user is not None:
         raise ConfigError("The address holds a user or password; give them separately.")
-    if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
+    if (
+        not host
+        or url_parts.scheme not in {"http", "https"}
+        or url_parts.query
+        or url_parts.fragment
+    ):
         raise ConfigError("The address must look like https://example.org.")
-    if parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
+    if url_parts.scheme == "http" and not (_is_private(host) if insecure else _is_loopback(host)):
         network = "a private network" if insecure else "this machine"
         raise ConfigError(
             f"http://{host} would send the password unencrypted; use https "
@@ -130,12 +135,12 @@ def proxy_for_url(url: str, proxy: Proxy | None, *, secret: bool = True) -> Prox
     Raises `ConfigError` for http through a proxy if something `secret` is sent, because the
     proxy would read it.
     """
-    parts = urlsplit(url)
-    if proxy is None or _is_loopback(parts.hostname or ""):
+    url_parts = urlsplit(url)
+    if proxy is None or _is_loopback(url_parts.hostname or ""):
         return None
-    if secret and parts.scheme == "http":
+    if secret and url_parts.scheme == "http":
         raise ConfigError(
-            f"The proxy {proxy} would read the password, which http://{parts.hostname} gets "
+            f"The proxy {proxy} would read the password, which http://{url_parts.hostname} gets "
             "unencrypted. Give an https address, or leave the proxy out (--proxy, CARDSHARP_PROXY)."
         )
     return proxy

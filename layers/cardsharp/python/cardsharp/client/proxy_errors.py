@@ -26,25 +26,25 @@ def error_from_proxy_failure(
         return None
     for cause in _causes(error):
         if isinstance(cause, urllib3.exceptions.ConnectTimeoutError | OSError) and (
-            text := _connect_failure(proxy, cause)
+            reason := _connect_failure(proxy, cause)
         ):
-            return Unreachable(f"{call}: {text}")
+            return Unreachable(f"{call}: {reason}")
         if isinstance(cause, SSLCertVerificationError):
-            text = f"the certificate of the proxy {proxy} is not trusted here; name its CA file"
+            reason = f"the certificate of the proxy {proxy} is not trusted here; name its CA file"
             return UntrustedCertificate(
-                f"{call}: {text}, with --ca-file FILE.", outcome_unknown=writes
+                f"{call}: {reason}, with --ca-file FILE.", outcome_unknown=writes
             )
         if any(words in str(cause).lower().replace("_", " ") for words in _NO_TLS_TEXTS):
-            text = f"{proxy} does not speak TLS; its address may have to begin with http://."
-            return Unreachable(f"{call}: {text}", outcome_unknown=writes)
+            reason = f"{proxy} does not speak TLS; its address may have to begin with http://."
+            return Unreachable(f"{call}: {reason}", outcome_unknown=writes)
     return None
 
 
 def _connect_failure(proxy: Proxy, cause: Exception) -> str | None:
     """Return the error at the proxy if the request cannot have been sent, else None."""
-    text = str(cause)
-    if text.startswith(_TUNNEL_FAILURE):
-        response = text.removeprefix(_TUNNEL_FAILURE)
+    error_message = str(cause)
+    if error_message.startswith(_TUNNEL_FAILURE):
+        response = error_message.removeprefix(_TUNNEL_FAILURE)
         if response.startswith(_AUTH_REQUIRED):
             return (
                 f"the proxy {proxy} refuses the user and password, or wants some; write them into "

@@ -204,11 +204,11 @@ class RequestBudget:
         # The next window is assumed to be full until a response describes it, because the count of
         # the last one says nothing about it.
         if window is not None and current_time >= window.last.window_ends_at:
-            last = window.last
+            last_status = window.last
             full_status = RateLimitStatus(
-                last.limit,
-                last.limit,
-                last.reset_at,
+                last_status.limit,
+                last_status.limit,
+                last_status.reset_at,
                 current_time + window.length,
                 self._sent_count,
             )

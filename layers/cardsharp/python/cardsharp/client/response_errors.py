@@ -47,10 +47,10 @@ def error_from_response(
     if status == requests.codes.too_many_requests or (
         status == requests.codes.service_unavailable and wait is not None
     ):
-        text = f"The server answered {status}: too many requests or too busy"
+        message = f"The server answered {status}: too many requests or too busy"
         outcome_unknown = is_write and status not in _CLIENT_ERRORS
         return RateLimited(
-            text, _DEFAULT_WAIT if wait is None else wait, outcome_unknown=outcome_unknown
+            message, _DEFAULT_WAIT if wait is None else wait, outcome_unknown=outcome_unknown
         )
     if status < _REDIRECTS.start:
         return MalformedResponse(
@@ -59,18 +59,18 @@ def error_from_response(
     arena_text = _arena_error_text(status, body)
     if status in _REDIRECTS:
         target = _to_single_line(response.headers.get("Location", "nowhere"))
-        text = f"it redirects to {target}; use that address instead"
+        message = f"it redirects to {target}; use that address instead"
     else:
-        text = arena_text or "it gave no reason; check the address if this stays"
-    if any(secret in text for secret in secrets):
-        text = "(its text is withheld, because it repeats the password)"
+        message = arena_text or "it gave no reason; check the address if this stays"
+    if any(secret in message for secret in secrets):
+        message = "(its text is withheld, because it repeats the password)"
     if status not in _CLIENT_ERRORS:
-        return RequestRejected(status, text, outcome_unknown=is_write)
+        return RequestRejected(status, message, outcome_unknown=is_write)
     # A 408 comes from a server that did not read the whole request. A gateway may send it after
     # the arena behind it has already received and carried out the request.
     if arena_text is None or status == requests.codes.request_timeout:
-        return UpstreamError(status, text, outcome_unknown=is_write)
-    return _ERRORS.get(status, RequestRejected)(status, text)
+        return UpstreamError(status, message, outcome_unknown=is_write)
+    return _ERRORS.get(status, RequestRejected)(status, message)
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> timedelta | None:

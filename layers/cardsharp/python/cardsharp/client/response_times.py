@@ -72,9 +72,9 @@ class ResponseTimes:
     def _delays(self, current_time: float, *, unexplained: bool = False) -> list[float]:
         usual = min(self._shortest, self._previous_shortest)
         delays = [
-            answer.seconds - usual
-            for answer in self._recent
-            if current_time - answer.received_at <= _VALID_SECONDS
-            and not (unexplained and answer.is_explained)
+            response.seconds - usual
+            for response in self._recent
+            if current_time - response.received_at <= _VALID_SECONDS
+            and not (unexplained and response.is_explained)
         ]
         return [delay if delay >= _SLOW_SECONDS else 0 for delay in delays]

@@ -200,14 +200,14 @@ class ArenaTransport:
         deadline = time.monotonic() + limit.total_seconds()
         self.counts[request.metric_name] += 1
         sent_at = clock.monotonic()
-        number = session_state.request_budget.record_sent(sent_at)
+        request_number = session_state.request_budget.record_sent(sent_at)
         try:
             with (
                 self._watchdog.enforce_timeout(limit + _WATCHDOG_GRACE),
                 self._open(request, limit) as response,
             ):
                 self.counts[request.metric_name] += len(response.history)  # a Digest challenge
-                self._learn(request, response.headers, number, sent_at)
+                self._learn(request, response.headers, request_number, sent_at)
                 body = self._read(request, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             if self._watchdog.has_expired or (_is_timeout(error) and not _never_sent(error)):
@@ -224,7 +224,7 @@ class ArenaTransport:
         raise error_from_response(response, body, self._secrets, is_write=request.is_write)
 
     def _learn(
-        self, request: ArenaRequest, headers: Mapping[str, str], number: int, sent_at: float
+        self, request: ArenaRequest, headers: Mapping[str, str], request_number: int, sent_at: float
     ) -> None:
         """Update the remote clock and the request budget from a response's headers."""
         session_state, date = self.session_state, None
@@ -233,7 +233,7 @@ class ArenaTransport:
         answered = session_state.clock.monotonic()
         if not request.is_long_poll and date is not None:
             session_state.remote_clock.update_from_date_header(date, sent_at, answered)
-        slowed = session_state.update_from_headers(headers, number, date)
+        slowed = session_state.update_from_headers(headers, request_number, date)
         if slowed is not None:
             _log.warning("The arena slows us down until %s.", slowed.isoformat())
         # After the headers, which tell whether the stated limit explains the delay.
@@ -329,12 +329,12 @@ class _Digest(HTTPDigestAuth):
     """
 
     def handle_401(self, r: requests.Response, **kwargs: object) -> requests.Response:
-        length = r.headers.get("Content-Length", "")
+        content_length = r.headers.get("Content-Length", "")
         challenge = r.headers.get("WWW-Authenticate", "")
         fields = re.sub("digest ", "", challenge, count=1, flags=re.IGNORECASE)
         # The stubs of requests leave this function and the method untyped.
         challenge_params = parse_dict_header(fields)  # type: ignore[no-untyped-call]
-        is_short = length.isdecimal() and int(length) <= _MAX_CHALLENGE
+        is_short = content_length.isdecimal() and int(content_length) <= _MAX_CHALLENGE
         if r.status_code == requests.codes.unauthorized and not (
             is_short and {"realm", "nonce"} <= challenge_params.keys()
         ):

@@ -145,9 +145,12 @@ class ContestAdmin:
             for result in results
         ]
         teams = self._records.teams()
-        form = self._records.settings.format_for(teams, ruled)
+        contest_format = self._records.settings.format_for(teams, ruled)
         ids = [team.id for team in teams]
-        stands = {(result.pairing, result.teams) for result in consistent_results(ruled, form, ids)}
+        stands = {
+            (result.pairing, result.teams)
+            for result in consistent_results(ruled, contest_format, ids)
+        }
         played = (result for result in results if result.matches)
         return [result.pairing for result in played if (result.pairing, result.teams) not in stands]
 
@@ -203,22 +206,22 @@ class ContestAdmin:
                 "The scoreboard is not frozen, so there is nothing to reveal. `cardsharp contest "
                 "freeze` freezes it."
             )
-        number, is_over = (
+        round_number, is_over = (
             next_unrevealed_round(self._records, current_time),
             self._records.stage is ContestStage.OVER,
         )
-        last = max((result.round for result in self._records.results()), default=0)
-        if everything or (is_over and (number is None or number == last)):
+        last_round = max((result.round for result in self._records.results()), default=0)
+        if everything or (is_over and (round_number is None or round_number == last_round)):
             put = build_freeze_write(self._records, replace(freeze, on=False))
             description = "revealed everything and ended the freeze"
             return self._act(description, put, *self._records.build_name_sync_writes())
-        if number is None:
+        if round_number is None:
             raise ConfigError(
                 "Everything that was played so far is already revealed. The freeze stays on for "
                 "later matches; --all ends it."
             )
-        put = build_freeze_write(self._records, replace(freeze, revealed=number))
-        return self._act(f"revealed up to round {number}", put)
+        put = build_freeze_write(self._records, replace(freeze, revealed=round_number))
+        return self._act(f"revealed up to round {round_number}", put)
 
     def action_history(self) -> list[AdminAction]:
         """Return all actions, the oldest first."""
@@ -229,14 +232,14 @@ class ContestAdmin:
     def undo(self) -> AdminAction:
         """Revert the last action that is not undone; raise `ConfigError` if that is impossible."""
         acts = (act for act in reversed(self.action_history()) if act.changes and not act.undone)
-        last = next(acts, None)
-        if last is None:
+        last_action = next(acts, None)
+        if last_action is None:
             raise ConfigError(
                 "There is no action to undo. `cardsharp contest history` lists all actions."
             )
         changes: list[Write] = []
         is_frozen = spectator_records(self._records, self._clock()).frozen_at is not None
-        for change in last.changes:
+        for change in last_action.changes:
             key = Key(change.partition, change.sort)
             if is_frozen and change.partition == PLAYERS:
                 continue  # during a freeze, a changed name must not show on a match's page
@@ -244,7 +247,7 @@ class ContestAdmin:
             if document is None or not change.is_current(document.body):
                 raise ConfigError(
                     "The last action cannot be undone, because its effect was changed later: "
-                    f"{last.what}."
+                    f"{last_action.what}."
                 )
             restored_body, deletion = change.reverted(document.body), Delete(key, document.version)
             changes.append(
@@ -252,9 +255,10 @@ class ContestAdmin:
             )
             if change.before is None and change.partition.endswith(f"#{FREEZE_KIND}"):
                 changes += self._records.build_name_sync_writes()
-        undone = replace(last, undone=True)
+        undone = replace(last_action, undone=True)
         self._records.apply_admin_changes(
-            lambda _number: (self._put(undone, None), *changes), reopens=_is_played(last.changes)
+            lambda _action_number: (self._put(undone, None), *changes),
+            reopens=_is_played(last_action.changes),
         )
         return undone
 
@@ -274,9 +278,9 @@ class ContestAdmin:
         ]
         act = AdminAction(0, self._clock(), description, altered)
 
-        def commit(number: int) -> tuple[Write, ...]:
+        def commit(action_number: int) -> tuple[Write, ...]:
             nonlocal act
-            act = replace(act, number=number)
+            act = replace(act, number=action_number)
             return (self._put(act, 0), *expected)
 
         with suppress(WriteConflict):

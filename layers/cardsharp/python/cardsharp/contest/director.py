@@ -129,8 +129,8 @@ class ContestDirector:
         ):
             return None
         winner = remaining_teams[0] if remaining_teams else pairing.teams[0]
-        last = next(team for team in reversed(pairing.teams) if team != winner)
-        return Ruling(pairing.key, winner, f"withdrawn: {self._withdrawn[last]}")
+        loser = next(team for team in reversed(pairing.teams) if team != winner)
+        return Ruling(pairing.key, winner, f"withdrawn: {self._withdrawn[loser]}")
 
     def _begin(self, waiting: list[Pairing]) -> None:
         """Begin the next match of each pairing that has none running.

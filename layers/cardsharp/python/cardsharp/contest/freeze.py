@@ -82,11 +82,11 @@ class FrozenRecords(ContestRecords):
 
     def teams(self) -> list[TeamEntry]:
         """Return the teams with their names at the freeze; late ones once that round is shown."""
-        names, last = self._still.names, self._freeze.revealed
+        names, last_revealed_round = self._still.names, self._freeze.revealed
         return [
             replace(team, name=names.get(team.id, team.name))
             for team in super().teams()
-            if team.id in names or team.since <= last
+            if team.id in names or team.since <= last_revealed_round
         ]
 
     def team_names(self) -> dict[TeamId, str]:
@@ -115,13 +115,15 @@ class FrozenRecords(ContestRecords):
             RESULT.validate_python(document.body)
             for document in self.documents_of(self._still.results)
         ]
-        last, live = self._freeze.revealed, super().results()
-        if not last:
+        last_revealed_round, live = self._freeze.revealed, super().results()
+        if not last_revealed_round:
             return then
-        revealed = [result for result in live if result.round <= last]
-        form = self.settings.format_for(self.teams(), live, then)
-        rest = [result for result in then if result.round > last]
-        return consistent_results(revealed + rest, form, [team.id for team in self.teams()])
+        revealed = [result for result in live if result.round <= last_revealed_round]
+        contest_format = self.settings.format_for(self.teams(), live, then)
+        rest = [result for result in then if result.round > last_revealed_round]
+        return consistent_results(
+            revealed + rest, contest_format, [team.id for team in self.teams()]
+        )
 
     def discarded_matches(self) -> list[PairingResult]:
         """Return nothing, as they would disclose what an organiser has decided since the freeze."""

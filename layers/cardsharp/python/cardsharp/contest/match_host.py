@@ -46,10 +46,14 @@ class MatchResultFacts(MatchScore):
         With more than two teams the winner beats all others, and those are compared by points.
         """
         more = len(self.points) > 2  # noqa: PLR2004 - with two teams the winner is enough
-        order = [(at == self.winner, more and points) for at, points in enumerate(self.points)]
+        rank_keys = [(at == self.winner, more and points) for at, points in enumerate(self.points)]
         return [
-            (first, other, pairwise_share(order[first], order[other]))
-            for first, other in combinations(range(len(order)), 2)
+            (
+                first_index,
+                second_index,
+                pairwise_share(rank_keys[first_index], rank_keys[second_index]),
+            )
+            for first_index, second_index in combinations(range(len(rank_keys)), 2)
         ]
 
 
@@ -178,16 +182,18 @@ class ContestMatches:
 
     def read_rounds(self, rounds: Iterable[int]) -> None:
         """Read rounds that were not read yet, one request each, because responses are limited."""
-        for number in rounds:
-            if number not in self._read:
-                self._take(self.match_host.matches(tags=(f"{self.contest_name}_Round{number}",)))
-                self._read.add(number)
+        for round_number in rounds:
+            if round_number not in self._read:
+                self._take(
+                    self.match_host.matches(tags=(f"{self.contest_name}_Round{round_number}",))
+                )
+                self._read.add(round_number)
 
     def read_later_rounds(self, last_known_round: int) -> None:
         """Read rounds beyond the last determined one, whose pairings a ruling may have removed."""
-        for number in count(last_known_round + 1):
+        for round_number in count(last_known_round + 1):
             previous_count = len(self._views)
-            self.read_rounds((number,))
+            self.read_rounds((round_number,))
             if len(self._views) == previous_count:
                 return
 
@@ -209,8 +215,8 @@ class ContestMatches:
         """Yield the ended matches that are not in `counted`, each with its pairing."""
         for which, view in self._views.items():
             if view.score is not None and view.id not in counted:
-                number = int(view.tags[0].rpartition("_Round")[2])
-                yield Pairing(which.key, number, "round", view.teams), view
+                round_number = int(view.tags[0].rpartition("_Round")[2])
+                yield Pairing(which.key, round_number, "round", view.teams), view
 
     def orphaned_matches(self, pairings: Iterable[Pairing]) -> Iterator[str]:
         """Yield running matches whose teams none of the pairings brings together."""
@@ -221,21 +227,21 @@ class ContestMatches:
 
     def begin_next_match(self, pairing: Pairing) -> None:
         """Begin the next match of a pairing."""
-        number = len(self.matches_of(pairing))
+        match_number = len(self.matches_of(pairing))
         # The seed of a match decides its cards. It is derived from a secret of the contest, so that
         # no team can predict it, and a restarted director derives the same one.
-        digest = sha256(f"{self.seed_secret}:{pairing.key}:{number}".encode()).digest()
-        order = MatchRequest(
-            teams=pairing.seating_of_match(number),
+        digest = sha256(f"{self.seed_secret}:{pairing.key}:{match_number}".encode()).digest()
+        match_request = MatchRequest(
+            teams=pairing.seating_of_match(match_number),
             tags=(
                 f"{self.contest_name}_Round{pairing.round}",
                 self.contest_name,
-                f"{self.contest_name}:{pairing.key}:{number}",
+                f"{self.contest_name}:{pairing.key}:{match_number}",
             ),
             seed=str(int.from_bytes(digest[:7])),
             turn_timeout=self.turn_timeout,
         )
-        self._take(self.match_host.matches(ids=(self.match_host.begin_match(order),)))
+        self._take(self.match_host.matches(ids=(self.match_host.begin_match(match_request),)))
 
     def _take(self, summaries: Iterable[MatchSummary]) -> None:
         for view in sorted(summaries, key=lambda view: view.id):
@@ -250,7 +256,7 @@ def _number_of(name: str, view: MatchSummary) -> _MatchKey | None:
     """Return the identity of a match from its tags; None if it is not of this contest."""
     tags = defaultdict(str, enumerate(view.tags))
     prefix, _, rest = tags[2].partition(":")
-    key, _, number = rest.rpartition(":")
-    if prefix != name or not key or not number.isdecimal():
+    key, _, match_number = rest.rpartition(":")
+    if prefix != name or not key or not match_number.isdecimal():
         return None
-    return _MatchKey(key, int(number), frozenset(view.teams))
+    return _MatchKey(key, int(match_number), frozenset(view.teams))

@@ -56,8 +56,8 @@ class PracticeDirector:
         """
         try:
             self._look()
-            for number, view in self._running():
-                self._end_if_abandoned(number, view)
+            for match_number, view in self._running():
+                self._end_if_abandoned(match_number, view)
             if may_begin and not self._records.is_paused:
                 self._begin()
         except ArenaError:
@@ -68,11 +68,13 @@ class PracticeDirector:
     def _look(self) -> None:
         """Refresh running matches; at first find all that are not on record, round by round."""
         self._matches.refresh_running()
-        missing = next(number for number in count(1) if number not in self._meetings)
-        for number in count(round_of_match_number(missing)):
-            self._matches.read_rounds((number,))
+        missing = next(
+            match_number for match_number in count(1) if match_number not in self._meetings
+        )
+        for round_number in count(round_of_match_number(missing)):
+            self._matches.read_rounds((round_number,))
             if not any(
-                round_of_match_number(int(key)) == number
+                round_of_match_number(int(key)) == round_number
                 for key, _ in self._matches.cached_matches()
             ):
                 break
@@ -88,43 +90,45 @@ class PracticeDirector:
             (int(key), view) for key, view in self._matches.cached_matches() if view.score is None
         )
 
-    def _keep(self, number: int, summary: MatchSummary) -> None:
+    def _keep(self, match_number: int, summary: MatchSummary) -> None:
         spectator_records(self._records, self._clock())
         account = self._tables.match_report(summary.id)
         if account.last_move_at is None:
             raise MalformedResponse("The arena's response has no time of the match's last move.")
         facts, absent_teams = account.facts_in_order(summary.teams), account.absent_teams
         meeting = PracticeMatch(
-            number, summary.teams, summary.id, account.last_move_at, facts, absent_teams
+            match_number, summary.teams, summary.id, account.last_move_at, facts, absent_teams
         )
         self._records.add_practice_match(meeting)
-        self._meetings[number] = meeting
+        self._meetings[match_number] = meeting
         history = self._records.rating_history()
         played = len(self._meetings)
         if played - (history[-1].played if history else 0) >= len(self._records.teams()):
             rated = practice_ratings(self._meetings.values())
             self._records.add_rating_snapshot(RatingSnapshot(played, account.last_move_at, rated))
 
-    def _end_if_abandoned(self, number: int, running: MatchSummary) -> None:
+    def _end_if_abandoned(self, match_number: int, running: MatchSummary) -> None:
         """End a match that a team has abandoned, in favour of the team that is present."""
         if running.consecutive_timeouts < MAX_MISSED_MATCHES:
             return
         account = self._tables.match_report(running.id)
         if account.absent_teams and not account.is_over:
             present_teams = [team for team in account.teams if team not in account.absent_teams]
-            comment = f"A team has left practice match {number}."
+            comment = f"A team has left practice match {match_number}."
             self._tables.end_match(running.id, present_teams[0] if present_teams else None, comment)
 
     def _begin(self) -> None:
         running = {
-            number: Pairing(str(number), round_of_match_number(number), "practice", view.teams)
-            for number, view in self._running()
+            match_number: Pairing(
+                str(match_number), round_of_match_number(match_number), "practice", view.teams
+            )
+            for match_number, view in self._running()
         }
         busy = {team for pairing in running.values() for team in pairing.teams}
         present = self._present(busy)
         if len(present) - len(busy) <= 1:
             return
-        past = {number: meeting.pairing for number, meeting in self._meetings.items()}
+        past = {match_number: meeting.pairing for match_number, meeting in self._meetings.items()}
         pairings = [pairing for _, pairing in sorted((past | running).items())]
         rated = practice_ratings(self._meetings.values())
         strength = {team: rating.value for team, rating in rated.items()}

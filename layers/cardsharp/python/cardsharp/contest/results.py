@@ -100,18 +100,20 @@ class ContestRecords(ContestTeamStore):
             return 1
         if stage is ContestStage.OVER:
             raise ConfigError(f"The contest is over, so {name} cannot enter it any more.")
-        teams, last = self.teams(), max((result.round for result in results), default=1)
-        number = 1 + min((result.round for result in results if not result.decided), default=last)
-        number = max(number, *(team.since for team in teams))
+        teams, last_round = self.teams(), max((result.round for result in results), default=1)
+        first_round = 1 + min(
+            (result.round for result in results if not result.decided), default=last_round
+        )
+        first_round = max(first_round, *(team.since for team in teams))
         until = self.contest_format.last_entry_round([team.id for team in teams])
-        if until is not None and number > until:
+        if until is not None and first_round > until:
             reason = "its last round is under way" if until else "its bracket is drawn"
             raise ConfigError(
                 f"The contest has begun, and {reason}, so no team can enter. {name} can replace a "
                 "team that has not come: change that team's name with `cardsharp contest teams "
                 "rename` and its password with `cardsharp contest teams credentials`."
             )
-        return number
+        return first_round
 
     def apply_admin_changes(
         self, changes: Callable[[int], Sequence[Write]], *, reopens: bool
@@ -121,14 +123,14 @@ class ContestRecords(ContestTeamStore):
         With `reopens` a finished contest is running again.
         """
         document, state = self._load_state()
-        number = state.ruled + 1
+        action_number = state.ruled + 1
         stage = (
             ContestStage.RUNNING if reopens and state.stage is ContestStage.OVER else state.stage
         )
-        new_state = replace(state, stage=stage, ruled=number)
+        new_state = replace(state, stage=stage, ruled=action_number)
         self.documents.commit(
             build_document_put(document.key, PROGRESS, new_state, document.version),
-            *changes(number),
+            *changes(action_number),
         )
 
     def withdrawn_teams(self) -> dict[TeamId, str]:
@@ -155,8 +157,8 @@ class ContestRecords(ContestTeamStore):
     def _keep(self, kind: str, results: Iterable[PairingResult]) -> None:
         existing = {document.key: document for document in self.documents_of(kind)}
         puts = [
-            build_document_put(self.document_key(kind, f"{place:05}"), RESULT, result)
-            for place, result in enumerate(results)
+            build_document_put(self.document_key(kind, f"{result_index:05}"), RESULT, result)
+            for result_index, result in enumerate(results)
         ]
         changes: list[Write] = [
             put for put in puts if put.key not in existing or existing[put.key].body != put.body
@@ -215,10 +217,10 @@ class ContestRecords(ContestTeamStore):
     def add_team_fault(self, team: TeamId, message: str, occurred_at: datetime) -> None:
         """Add a fault of a team."""
         faults = self.team_faults().get(team, TeamFaults())
-        last = (models.TeamFault(occurred_at, message[:MAX_FAULT_LENGTH]), *faults.last)[
+        recent_faults = (models.TeamFault(occurred_at, message[:MAX_FAULT_LENGTH]), *faults.last)[
             :MAX_RECENT_FAULTS
         ]
-        updated = TeamFaults(faults.count + 1, last)
+        updated = TeamFaults(faults.count + 1, recent_faults)
         self.documents.commit(
             build_document_put(self.document_key("fault", team), _FAULTS, updated)
         )

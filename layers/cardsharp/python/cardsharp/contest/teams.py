@@ -39,9 +39,9 @@ def check_team_name(name: str, existing_teams: Iterable[TeamEntry]) -> None:
         )
     alike = next(
         (
-            other.name
-            for other in existing_teams
-            if _canonical_name(other.name) == _canonical_name(name)
+            team.name
+            for team in existing_teams
+            if _canonical_name(team.name) == _canonical_name(name)
         ),
         None,
     )
@@ -151,7 +151,7 @@ class ContestTeamStore:
         Raises `WriteConflict` if its name is taken or the contest has moved to another stage.
         """
         document, progress = self._load_state()
-        if team.name in {entry.name for entry in self.teams()}:
+        if team.name in {existing_team.name for existing_team in self.teams()}:
             raise WriteConflict("Another team has taken the name.")
         seed = progress.entered + 1
         stage = ContestStage.OPEN if team.since == 1 else ContestStage.RUNNING
@@ -193,8 +193,8 @@ class ContestTeamStore:
         self._refuse_once_begun()
         document, progress = self._load_state()
         teams = {team.id: team for team in self.teams()}
-        places = enumerate(order, progress.entered + 1)
-        puts = [self._put_team(teams[team], place, None) for place, team in places]
+        seeded_ids = enumerate(order, progress.entered + 1)
+        puts = [self._put_team(teams[team], seed, None) for seed, team in seeded_ids]
         self._change_teams(document, progress.entered + len(order), *puts)
 
     def find_team(self, name: str) -> TeamEntry:
@@ -246,13 +246,15 @@ class ContestTeamStore:
             )
 
     def build_rename_writes(
-        self, name: str, new: str, *, notify_arena: bool
+        self, name: str, new_name: str, *, notify_arena: bool
     ) -> tuple[TeamEntry, list[Put]]:
         """Build the writes of a team's new name, with the arena's if `notify_arena`."""
         team, document = self._team(name)
-        check_team_name(new, [other for other in self.teams() if other != team])
-        puts = [Put(document.key, {**document.body, "name": new}, None)]
-        return team, [*puts, *([_player(replace(team, name=new))] if notify_arena else [])]
+        check_team_name(
+            new_name, [existing_team for existing_team in self.teams() if existing_team != team]
+        )
+        puts = [Put(document.key, {**document.body, "name": new_name}, None)]
+        return team, [*puts, *([_player(replace(team, name=new_name))] if notify_arena else [])]
 
     def announced_player_names(self) -> dict[TeamId, str]:
         """Return the names of the teams that the arena has."""
@@ -286,8 +288,8 @@ class ContestTeamStore:
 
     def commit_in_batches(self, changes: Sequence[Write]) -> None:
         """Commit the writes in batches; readers may see some of them earlier than the others."""
-        for first in range(0, len(changes), MAX_TRANSACTION_WRITES):
-            self.documents.commit(*changes[first : first + MAX_TRANSACTION_WRITES])
+        for start in range(0, len(changes), MAX_TRANSACTION_WRITES):
+            self.documents.commit(*changes[start : start + MAX_TRANSACTION_WRITES])
 
     def _load_state(self) -> tuple[Document, ContestState]:
         """Return the contest's state document, and the state in it."""

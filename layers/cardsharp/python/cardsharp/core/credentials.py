@@ -13,8 +13,8 @@ def digest_ha1(user: str, password: str) -> str:
 
     Digest is defined with MD5. Generated passwords are too long for a brute-force attack.
     """
-    text = f"{user}:{DIGEST_REALM}:{password}"
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    digest_input = f"{user}:{DIGEST_REALM}:{password}"
+    return hashlib.md5(digest_input.encode(), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,16 +43,16 @@ def decode_text(data: bytes, name: str, *, guess: bool = False) -> DecodedText:
     With `guess` any other text is taken for Windows-1252, or for Latin-1 where it is not that.
     `name` is what messages call the file. Raises `ConfigError`.
     """
-    mark, encoding = next(
-        ((mark, encoding) for mark, encoding in _MARKS if data.startswith(mark)), (b"", "utf-8")
+    bom, encoding = next(
+        ((bom, encoding) for bom, encoding in _MARKS if data.startswith(bom)), (b"", "utf-8")
     )
-    body, names = data[len(mark) :], [encoding, *(_FALLBACKS if guess and not mark else ())]
+    body, names = data[len(bom) :], [encoding, *(_FALLBACKS if guess and not bom else ())]
     for each in names:
         try:
             text = body.decode(each)
         except UnicodeDecodeError as error:
             if each == names[-1]:
-                raise ConfigError(_undecoded(body, error, name, mark)) from None
+                raise ConfigError(_undecoded(body, error, name, bom)) from None
             continue
         if "\0" in text:
             line = text[: text.index("\0")].count("\n") + 1
@@ -63,9 +63,9 @@ def decode_text(data: bytes, name: str, *, guess: bool = False) -> DecodedText:
     raise AssertionError("the last encoding has returned or raised")
 
 
-def _undecoded(body: bytes, error: UnicodeDecodeError, name: str, mark: bytes) -> str:
+def _undecoded(body: bytes, error: UnicodeDecodeError, name: str, bom: bytes) -> str:
     """Return a sentence that says where a text is not in its encoding, and what to do."""
-    if mark and mark != codecs.BOM_UTF8:
+    if bom and bom != codecs.BOM_UTF8:
         return f"{name} begins as {error.encoding.upper()} does and is not; save it as UTF-8."
     prefix = body[: error.start]
     start = max(prefix.rfind(b"\n"), prefix.rfind(b"\r")) + 1
@@ -118,7 +118,7 @@ def describe_source_encoding_error(path: Path) -> str | None:
         data = path.read_bytes()
     except OSError:
         return None
-    marked = next((encoding for mark, encoding in _MARKS[1:] if data.startswith(mark)), None)
+    marked = next((encoding for bom, encoding in _MARKS[1:] if data.startswith(bom)), None)
     if marked is not None:
         return f"it is in {marked.upper()}; save it as UTF-8"
     try:

@@ -28,8 +28,8 @@ class AnalysisView:
     def mistakes(self) -> list[tuple[int, JudgedDecision]]:
         """The decisions that have a mark."""
         return [
-            (number, decision)
-            for number, decision in self.decisions.items()
+            (step_number, decision)
+            for step_number, decision in self.decisions.items()
             if decision.mark is not None
         ]
 
@@ -51,14 +51,14 @@ class AnalysisView:
         """The same in words."""
         return [self.format_value(point.worth) for point in self.analysis.curve]
 
-    def format_value(self, figure: float) -> str:
+    def format_value(self, value: float) -> str:
         """A figure in the judge's unit."""
-        return format_percent(figure) if self._is_chance else f"{figure:.2f}"
+        return format_percent(value) if self._is_chance else f"{value:.2f}"
 
-    def format_difference(self, figure: float) -> str:
+    def format_difference(self, value: float) -> str:
         """A difference in the judge's unit, with its sign."""
-        text = self.format_value(abs(figure))
-        return f"{'-' if figure < 0 else '+'}{text}" if text.strip("0. %") else text
+        text = self.format_value(abs(value))
+        return f"{'-' if value < 0 else '+'}{text}" if text.strip("0. %") else text
 
     @property
     def _is_chance(self) -> bool:
@@ -77,6 +77,8 @@ def build_analysis_view(
         analysis = analyse(match.game, match.record, match.moves, progress)
     except ConfigError:
         return None
-    numbers = {frame.step.sequence: number for number, frame in enumerate(match.steps, 1)}
-    decisions = {numbers[decision.sequence]: decision for decision in analysis.decisions}
+    step_numbers = {
+        frame.step.sequence: step_number for step_number, frame in enumerate(match.steps, 1)
+    }
+    decisions = {step_numbers[decision.sequence]: decision for decision in analysis.decisions}
     return AnalysisView(analysis, match.header, decisions)

@@ -55,8 +55,8 @@ def render_symbol(name: str, label: str = "") -> Markup:
 def render_card(rank: object, suit: str, name: str = "", kind: str = "") -> Markup:
     """An open card: its rank, the shape of its suit, and what the suit is called."""
     label = Markup("<i>{}</i>").format(name) if name else NOTHING
-    text = Markup('<span class="card {}"><b>{}</b>{}{}</span>')
-    return text.format(
+    template = Markup('<span class="card {}"><b>{}</b>{}{}</span>')
+    return template.format(
         f"{suit} {kind}".strip(), rank, render_symbol(suit, "" if name else suit), label
     )
 
@@ -69,9 +69,9 @@ def render_row(cards: Iterable[Markup], placeholder: str = "") -> Markup:
     return Markup('<p class="quiet">{}</p>').format(placeholder)
 
 
-def render_part(title: str, content: Markup, figure: object = "") -> Markup:
+def render_part(title: str, content: Markup, value: object = "") -> Markup:
     """A part with a title above it, and a figure beside the title."""
-    figure_html = Markup("<b>{}</b>").format(figure) if figure != "" else NOTHING
+    figure_html = Markup("<b>{}</b>").format(value) if value != "" else NOTHING
     return Markup("<h2><span>{}</span>{}</h2>{}").format(title, figure_html, content)
 
 
@@ -82,8 +82,8 @@ def to_text_list(value: object) -> list[str]:
 
 def load_symbols(file: Traversable) -> dict[str, str]:
     """Return the content of each symbol in an SVG file by its id."""
-    text = file.read_text("utf-8")
-    return dict(re.findall(r'<symbol id="(\w+)" viewBox="0 0 24 24">(.+)</symbol>', text))
+    svg = file.read_text("utf-8")
+    return dict(re.findall(r'<symbol id="(\w+)" viewBox="0 0 24 24">(.+)</symbol>', svg))
 
 
 SYMBOLS = load_symbols(files("cardsharp.pages") / "page" / "french.svg")

@@ -22,8 +22,8 @@ def render_highlight_svg(match: RenderedMatch, analysis: AnalysisView | None) ->
         else analysis.analysis.largest_swings(1)[0].turn
     )
     frames = [
-        _frame_values(match, number, frame)
-        for number, frame in enumerate(match.steps)
+        _frame_values(match, step_index, frame)
+        for step_index, frame in enumerate(match.steps)
         if frame.step.turn == turn
     ]
     context = {
@@ -43,7 +43,9 @@ def _trusted_markup(text: str) -> Markup:
     return Markup(text)  # noqa: S704 - nobody else's
 
 
-def _frame_values(match: RenderedMatch, number: int, frame: RenderedStep) -> Mapping[str, object]:
+def _frame_values(
+    match: RenderedMatch, step_index: int, frame: RenderedStep
+) -> Mapping[str, object]:
     """Return the template values of one step's frame.
 
     Inside XHTML each SVG needs its namespace.
@@ -51,7 +53,7 @@ def _frame_values(match: RenderedMatch, number: int, frame: RenderedStep) -> Map
     xml = '<svg xmlns="http://www.w3.org/2000/svg"'
     parts = [
         (name, _trusted_markup(str(part).replace("<svg", xml)))
-        for name, part in match.board_at(number).items()
+        for name, part in match.board_at(step_index).items()
         if name not in _EXCLUDED_PARTS
     ]
     seat = "" if frame.step.seat is None else frame.step.seat

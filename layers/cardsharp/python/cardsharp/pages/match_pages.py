@@ -137,7 +137,9 @@ def analysis_json(match: RenderedMatch, analysis: AnalysisView | None) -> dict[s
         "curve": parts["curve"],
         "summary": parts["summary"],
         "worths": analysis.curve_labels,
-        "judged": {number: _judged(match, analysis, number) for number in analysis.decisions},
+        "judged": {
+            step_number: _judged(match, analysis, step_number) for step_number in analysis.decisions
+        },
     }
 
 
@@ -168,13 +170,13 @@ def standalone_match_page(
 def _context(
     site: SiteInfo,
     match: RenderedMatch,
-    number: int | None,
+    step_number: int | None,
     analysis: AnalysisView | None,
     step_link: str = "",
 ) -> dict[str, object]:
     step_link = step_link or ("?step=" if analysis is None else "?analysis=yes&step=")
     total = len(match.steps)
-    at = total if number is None else max(1, min(number, total))
+    at = total if step_number is None else max(1, min(step_number, total))
     return {
         "site": site,
         "match": match,
@@ -207,16 +209,16 @@ def _analysis_parts(
     }
 
 
-def _judged(match: RenderedMatch, analysis: AnalysisView, number: int) -> Markup:
+def _judged(match: RenderedMatch, analysis: AnalysisView, step_number: int) -> Markup:
     """Return the judge's evaluation of a decision as HTML, empty if the step has none.
 
     The judge's options are left out if the judge itself made the decision, because the step
     already lists them.
     """
-    decision = analysis.decisions.get(number)
+    decision = analysis.decisions.get(step_number)
     if decision is None:
         return NOTHING
-    step_decision = match.steps[number - 1].step.decision
+    step_decision = match.steps[step_number - 1].step.decision
     is_judge_strategy = (
         step_decision is not None and step_decision.strategy == analysis.analysis.judge
     )
@@ -300,8 +302,8 @@ def _options(weighed: Sequence[StoredOption], chosen: str) -> list[tuple[StoredO
     """
     displayed = [
         option
-        for place, option in enumerate(ranked(weighed))
-        if place < _MAX_OPTIONS or option.action == chosen
+        for rank, option in enumerate(ranked(weighed))
+        if rank < _MAX_OPTIONS or option.action == chosen
     ]
     max_value = max((abs(option.value or 0.0) for option in displayed), default=0.0) or 1.0
     return [

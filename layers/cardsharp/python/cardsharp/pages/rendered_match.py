@@ -189,11 +189,11 @@ def _branches(
                 continue
         except CardsharpError:
             continue
-        first, sub_branches = (
+        first_step, sub_branches = (
             match.steps[branch.step - 1],
             _branches(branch_id, ids, render, remaining_depth - 1),
         )
-        did = f"{first.player_name} {first.description}".strip()
+        did = f"{first_step.player_name} {first_step.description}".strip()
         end = match.outcome
         scores = " : ".join(map(str, (end and end.scores) or ()))
         result_text = "" if end is None else f"{end.result} {scores}".strip()

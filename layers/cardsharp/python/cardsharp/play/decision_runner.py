@@ -149,16 +149,16 @@ def validate_decision_type(
     return decision
 
 
-def _label(thing: object) -> str:
+def _label(value: object) -> str:
     """Return a value and its type, such as `5 (int)`.
 
     None is shown as it is. A value whose text is only an address in memory is shown by its type.
     """
-    kind, text = type(thing).__name__, "" if thing is None else repr(thing)
-    if thing is None or " at 0x" in text:  # an address differs in each run
-        return "None" if thing is None else f"a {kind}"
-    cut = shorten(text, _MAX_NAME, placeholder=" ...")
-    return f"{text[:_MAX_NAME] if cut == ' ...' else cut} ({kind})"
+    kind, value_repr = type(value).__name__, "" if value is None else repr(value)
+    if value is None or " at 0x" in value_repr:  # an address differs in each run
+        return "None" if value is None else f"a {kind}"
+    cut = shorten(value_repr, _MAX_NAME, placeholder=" ...")
+    return f"{value_repr[:_MAX_NAME] if cut == ' ...' else cut} ({kind})"
 
 
 def intent_body(

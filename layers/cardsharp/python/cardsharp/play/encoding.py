@@ -50,15 +50,15 @@ class Encoding(Generic[P, A]):
 
     def observed(self, position: P) -> "array[float]":
         """Return the position as an array of 32-bit floats, as the environments use them."""
-        numbers = array("f", bytes(4 * self.size))
+        observation = array("f", bytes(4 * self.size))
         for block, marks in self.marks(position).items():
             start = self.block_offsets[block]
             for mark in marks:
                 if isinstance(mark, tuple):
-                    numbers[start + mark[0]] = mark[1]
+                    observation[start + mark[0]] = mark[1]
                 else:
-                    numbers[start + mark] = 1.0
-        return numbers
+                    observation[start + mark] = 1.0
+        return observation
 
 
 def relative_seat(seat: int, me: int, seats: int) -> int:
@@ -71,4 +71,4 @@ def flatten_block_indexes(groups: Sequence[Iterable[int]], width: int) -> list[i
 
     The blocks lie one after another: index `i` of block `b` becomes `width * b + i`.
     """
-    return [width * group + place for group, places in enumerate(groups) for place in places]
+    return [width * group + index for group, indexes in enumerate(groups) for index in indexes]

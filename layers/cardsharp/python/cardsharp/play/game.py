@@ -46,8 +46,8 @@ class LazyImport(NamedTuple, Generic[T]):
         """Return the part; raise `ImportError` or `AttributeError` if the path is wrong."""
         module, _, name = self.import_path.partition(":")
         imported = import_module(module)
-        part: Any = getattr(imported, name) if name else imported
-        return cast("T", part(*self.args) if self.args else part)
+        target: Any = getattr(imported, name) if name else imported
+        return cast("T", target(*self.args) if self.args else target)
 
 
 class InvocationContext(NamedTuple):

@@ -80,20 +80,20 @@ def call_guarded(
     ready: Callable[[], Any] | None = getattr(strategy, "ready", None)
     if ready is not None and (unready := _tried(ready, strategy, page)).error is not None:
         return unready
-    answers: SimpleQueue[GuardedResult[T]] = SimpleQueue()
+    results: SimpleQueue[GuardedResult[T]] = SimpleQueue()
     thread = threading.Thread(
-        target=lambda: answers.put(_tried(func, strategy, page)), name="decision", daemon=True
+        target=lambda: results.put(_tried(func, strategy, page)), name="decision", daemon=True
     )
     thread.start()
     try:
-        return answers.get(timeout=timeout.total_seconds())
+        return results.get(timeout=timeout.total_seconds())
     except Empty:
         interrupt = getattr(strategy, "interrupt", None)  # a strategy in another process has it
         if interrupt is not None and interrupt(timeout):
-            return answers.get()
-        place = "" if interrupt else _stop(thread, strategy)
+            return results.get()
+        location = "" if interrupt else _stop(thread, strategy)
         return GuardedResult(
-            error=f"{TIMEOUT_MESSAGE} {timeout.total_seconds():g} s{place}", stdout=page.text
+            error=f"{TIMEOUT_MESSAGE} {timeout.total_seconds():g} s{location}", stdout=page.text
         )
 
 
@@ -119,10 +119,12 @@ def _tried(
         try:
             return GuardedResult(work(), stdout=page.text)
         except InvalidDecision as unfit:
-            place = "" if strategy_traceback(unfit, owner) else _defined(owner)
-            if place and locates and time.monotonic() - began < _RERUN_LIMIT:
-                place = _answering(owner, unfit.position) or place
-            return GuardedResult(error=f"{unfit}{place}", traceback=unfit.trace, stdout=page.text)
+            location = "" if strategy_traceback(unfit, owner) else _defined(owner)
+            if location and locates and time.monotonic() - began < _RERUN_LIMIT:
+                location = _answering(owner, unfit.position) or location
+            return GuardedResult(
+                error=f"{unfit}{location}", traceback=unfit.trace, stdout=page.text
+            )
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of a user; the turn must continue
             lines = strategy_traceback(error, owner)
             fault = f"the strategy failed: {_error_text(error)}{_advice(error)}"
@@ -193,8 +195,8 @@ def _answering(owner: object, position: object) -> str:
             sys.setprofile(previous_profiler)
     if not lines:
         return ""
-    text = linecache.getline(code.co_filename, lines[-1]).strip()
-    return f" ({Path(code.co_filename).name}, line {lines[-1]}, in decide: {text})"
+    source_line = linecache.getline(code.co_filename, lines[-1]).strip()
+    return f" ({Path(code.co_filename).name}, line {lines[-1]}, in decide: {source_line})"
 
 
 _ADVICE = {
@@ -217,8 +219,8 @@ _PLACE = re.compile(r" \(\S+, line \d+, in \w+")
 
 def fault_group_key(fault: str) -> tuple[str, str]:
     """Return the key that groups errors: the phrase and line without action and position."""
-    places = _PLACE.findall(fault)
-    return re.split("[':(]", fault, maxsplit=1)[0], places[-1] if places else ""
+    locations = _PLACE.findall(fault)
+    return re.split("[':(]", fault, maxsplit=1)[0], locations[-1] if locations else ""
 
 
 def first_and_last_lines(lines: list[str]) -> list[str]:

@@ -145,13 +145,13 @@ def _response(status: int, headers: Headers, body: bytes) -> GatewayResponse:
         prefix = f"{joined[name]}, " if name in joined else ""
         joined[name] = prefix + value.decode("latin-1")
     is_text = joined.get("content-type", "").startswith(_TEXTS) and "content-encoding" not in joined
-    text = body.decode() if is_text else base64.b64encode(body).decode()
-    if len(json.dumps(text)) > MAX_RESPONSE_BYTES:
+    body_text = body.decode() if is_text else base64.b64encode(body).decode()
+    if len(json.dumps(body_text)) > MAX_RESPONSE_BYTES:
         return _response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _JSON, _TOO_LARGE)
     return {
         "statusCode": int(status),
         "headers": joined,
-        "body": text,
+        "body": body_text,
         "isBase64Encoded": not is_text,
         **({"cookies": cookies} if cookies else {}),
     }

@@ -44,8 +44,8 @@ def with_event_validation(
         fault = _fault(event, sockets=accept_websockets)
         if fault is None:
             return handler(event, context)
-        part, kind = fault
-        error_body = {"error": _OTHER.format(also=also, part=part, kind=kind)}
+        field_path, kind = fault
+        error_body = {"error": _OTHER.format(also=also, part=field_path, kind=kind)}
         return gateway_response(HTTPStatus.BAD_REQUEST, json.dumps(error_body))
 
     return answer
@@ -59,12 +59,12 @@ def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
     if not isinstance(about, dict):
         return "requestContext", "an object"
     needed = _OF_A_SOCKET if sockets and "connectionId" in about else _OF_A_REQUEST
-    for part, kind in {**needed, **_OPTIONAL_FIELDS}.items():
+    for field_path, kind in {**needed, **_OPTIONAL_FIELDS}.items():
         value: Any = event
-        for name in part.split("."):
+        for name in field_path.split("."):
             value = value.get(name) if isinstance(value, dict) else None
-        if not (_KINDS[kind](value) or (part in _OPTIONAL_FIELDS and not value)):
-            return part, kind
+        if not (_KINDS[kind](value) or (field_path in _OPTIONAL_FIELDS and not value)):
+            return field_path, kind
     # The body's characters are checked when it is read.
     return None if isinstance(event.get("body") or "", str) else ("body", "a text")
 

@@ -45,7 +45,7 @@ class HttpService(Generic[S]):
     def build_handler(self, environment: Mapping[str, str]) -> LambdaHandler:
         """Return the handler for an environment; raise `ConfigError` if it is invalid."""
         service = self.build_service(environment)
-        answer = lambda_handler.build_combined_handler(
+        api_handler = lambda_handler.build_combined_handler(
             (self.api, *self.extra_apis(environment)), service
         )
         watch = (
@@ -54,7 +54,7 @@ class HttpService(Generic[S]):
 
         def either(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
             of_a_socket = "connectionId" in event["requestContext"]
-            return (watch if of_a_socket else answer)(event, context)
+            return (watch if of_a_socket else api_handler)(event, context)
 
         return with_event_validation(either, accept_websockets=True)
 

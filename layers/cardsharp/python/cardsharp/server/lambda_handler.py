@@ -89,15 +89,15 @@ def build_combined_handler(apis: Sequence[Api[S]], service: S) -> LambdaHandler:
     A path below no base path is answered by the first API.
     """
     handlers = {f"{api.base_path}/": build_handler(api, service) for api in apis}
-    first, *_ = handlers.values()
+    default_handler, *_ = handlers.values()
     bases = sorted(handlers, key=len, reverse=True)
 
     def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
         path = f"{GatewayRequest(event).path}/"
         base = next(filter(path.startswith, bases), None)
-        return (first if base is None else handlers[base])(event, context)
+        return (default_handler if base is None else handlers[base])(event, context)
 
-    return answer if len(handlers) > 1 else first
+    return answer if len(handlers) > 1 else default_handler
 
 
 class _Edge(Generic[S]):
@@ -123,13 +123,13 @@ class _Edge(Generic[S]):
                 allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
                 headers = {**allowed, **self._cross_origin(request)}
                 return gateway_response(HTTPStatus.NO_CONTENT, "", headers)
-        answer = self._carried_out(request, context)
-        headers = {**self._api.headers, **answer.headers}
-        if answer.status != HTTPStatus.METHOD_NOT_ALLOWED:
+        response = self._carried_out(request, context)
+        headers = {**self._api.headers, **response.headers}
+        if response.status != HTTPStatus.METHOD_NOT_ALLOWED:
             headers |= self._cross_origin(request)
-        body = answer.body
-        text = body if isinstance(body, str) else body.model_dump_json(by_alias=True)
-        return gateway_response(answer.status, text, headers)
+        body = response.body
+        body_text = body if isinstance(body, str) else body.model_dump_json(by_alias=True)
+        return gateway_response(response.status, body_text, headers)
 
     def _carried_out(self, request: GatewayRequest, context: LambdaContext) -> ApiResponse:
         """Return the response of the matching route, or an error response."""
@@ -143,12 +143,12 @@ class _Edge(Generic[S]):
             )
         except HttpError as http_error:
             model = self._api.error_model if route is None else route.error_model(http_error.status)
-            answer = self._api.error_response(http_error, model)
+            response = self._api.error_response(http_error, model)
             if isinstance(http_error, MethodNotAllowed):
                 return ApiResponse(
-                    answer.body, answer.status, {"Allow": ", ".join(http_error.methods)}
+                    response.body, response.status, {"Allow": ", ".join(http_error.methods)}
                 )
-            return answer
+            return response
         except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
             log_failure(error, None if route is None else route.name)
             return self._api.error_response(error, self._api.error_model)
@@ -181,8 +181,8 @@ class _Edge(Generic[S]):
 def log_failure(error: Exception, route: str | None = None) -> None:
     """Log an error and its location without its text, which might quote a hand or a secret."""
     cause = error.__cause__ or error
-    answer = getattr(cause, "response", None)
-    aws_code = answer.get("Error", {}).get("Code") if isinstance(answer, dict) else None
+    response = getattr(cause, "response", None)
+    aws_code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
     account = {
         "route": route,
         "error": type(error).__name__,

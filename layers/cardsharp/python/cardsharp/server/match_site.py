@@ -131,10 +131,10 @@ class MatchSite:
         """GET /matches/{id}."""
         match = self._requested_match(request)
         analysis = self._judged(request, match) if "analysis" in request.query_params else None
-        manner, number = self.manner, _number(request, "step")
+        manner, step_number = self.manner, _number(request, "step")
         branches, play_on = self.branches(match), manner.continue_form
         page = texts.match_page(
-            manner.site, match, number, analysis, branches=branches, continue_form=play_on
+            manner.site, match, step_number, analysis, branches=branches, continue_form=play_on
         )
         return self._of(match, HTMLResponse(page))
 
@@ -242,17 +242,17 @@ def build_pages_application(pages: MatchSite, middleware: Sequence[Middleware] =
         f"{site.assets_path}/{{name}}": pages.asset,
     }
     return Starlette(
-        routes=[Route(path, _settled(answer)) for path, answer in routes.items()],
+        routes=[Route(path, _settled(endpoint)) for path, endpoint in routes.items()],
         middleware=[*middleware, Middleware(GZipMiddleware, minimum_size=2000)],
         exception_handlers=dict.fromkeys((CardsharpError, HTTPException), pages.error_page),
     )
 
 
-def _settled(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+def _settled(endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:
     """Return the endpoint with the headers of every page and with ETag support."""
 
     def settled(request: Request) -> Response:
-        response = answer(request)
+        response = endpoint(request)
         tag = f'W/"{hashlib.sha256(response.body).hexdigest()[:32]}"'
         for name, value in {**HEADERS, "ETag": tag}.items():
             response.headers.setdefault(name, value)

@@ -65,14 +65,14 @@ def _published(document: Json, names: Mapping[str, str]) -> Json:
         for model, name in names.items()
     }
 
-    def with_names(part: Any) -> Any:  # noqa: ANN401 - JSON
-        if isinstance(part, list):
-            return [with_names(item) for item in part]
-        if not isinstance(part, dict):
-            return part
+    def with_names(node: Any) -> Any:  # noqa: ANN401 - JSON
+        if isinstance(node, list):
+            return [with_names(item) for item in node]
+        if not isinstance(node, dict):
+            return node
         return {
             key: references.get(value, value) if key == "$ref" else with_names(value)
-            for key, value in part.items()
+            for key, value in node.items()
         }
 
     published: dict[str, Any] = with_names(document)
@@ -118,10 +118,10 @@ def _responses(api: Api[S], route: Route[S], method: str) -> Json:
     too_large = [HTTPStatus.REQUEST_ENTITY_TOO_LARGE] if method != "GET" else []
     for status in (*_BY_ITSELF, *too_large):
         models[status] = (*models.get(status, ()), GatewayErrorBody)
-    answers = {str(int(status)): _response(status, models[status]) for status in sorted(models)}
+    responses = {str(int(status)): _response(status, models[status]) for status in sorted(models)}
     if route.response_headers:
-        answers["200"]["headers"] = dict(route.response_headers)
-    return dict(answers)
+        responses["200"]["headers"] = dict(route.response_headers)
+    return dict(responses)
 
 
 def _response(status: int, models: tuple[type[BaseModel], ...]) -> Json:

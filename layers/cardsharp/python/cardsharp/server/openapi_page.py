@@ -39,5 +39,5 @@ def render_body(document: Mapping[str, Any], links: Mapping[str, str]) -> str:
         autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
     )
     environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
-    text = Path(__file__).with_name("document.jinja").read_text("utf-8")
-    return environment.from_string(text).render(told=document, links=links)
+    template_source = Path(__file__).with_name("document.jinja").read_text("utf-8")
+    return environment.from_string(template_source).render(told=document, links=links)

@@ -80,12 +80,12 @@ class ParameterParser:
         """The parameters in a body, a JSON object unless it says that it is a form."""
         media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
         try:
-            text = request.body().decode()
+            body_text = request.body().decode()
             if media_type == _FORM:
-                return parse_qsl(text)
+                return parse_qsl(body_text)
             # Numbers stay the texts they are, for they are read as those of a query string.
             body = json.loads(
-                text or "{}", parse_int=str, parse_float=str, parse_constant=_no_constant
+                body_text or "{}", parse_int=str, parse_float=str, parse_constant=_no_constant
             )
         except (ValueError, RecursionError):
             raise bad_request(_BAD_BODY) from None
@@ -169,9 +169,9 @@ def _properties(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
 
 
 def _parameter(
-    name: str, schema: Mapping[str, Any], place: str, *, required: bool | None = None
+    name: str, schema: Mapping[str, Any], location: str, *, required: bool | None = None
 ) -> Json:
-    described: Json = {"name": name, "in": place}
+    described: Json = {"name": name, "in": location}
     if required is not None:
         described["required"] = required
     if "description" in schema:

@@ -118,9 +118,12 @@ def forbidden(text: str) -> HttpError:
 def error_response(error: Exception, model: type[BaseModel] = ErrorBody) -> ApiResponse:
     """Return the response to a request that failed; every field of the body has the text."""
     if isinstance(error, HttpError):
-        status, text = error.status, error.text
+        status, message = error.status, error.text
     elif isinstance(error, StoreError):
-        status, text = HTTPStatus.SERVICE_UNAVAILABLE, "503 - Service Unavailable, please try again"
+        status, message = (
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "503 - Service Unavailable, please try again",
+        )
     else:
-        status, text = HTTPStatus.INTERNAL_SERVER_ERROR, "500 - Internal server error"
-    return ApiResponse(model(**dict.fromkeys(model.model_fields, text)), status)
+        status, message = HTTPStatus.INTERNAL_SERVER_ERROR, "500 - Internal server error"
+    return ApiResponse(model(**dict.fromkeys(model.model_fields, message)), status)

@@ -175,15 +175,15 @@ class InMemoryConnections:
 
     def send(self, connection: str, text: str) -> None:
         """Send a text; raise `ConnectionGone` if the connection does not accept it."""
-        entry = self._open.get(connection)
-        if entry is None or not entry[0](text):
+        callbacks = self._open.get(connection)
+        if callbacks is None or not callbacks[0](text):
             raise ConnectionGone("The connection takes nothing.")
 
     def close(self, connection: str) -> None:
         """End a connection."""
-        entry = self._open.pop(connection, None)
-        if entry is not None:
-            entry[1]()
+        callbacks = self._open.pop(connection, None)
+        if callbacks is not None:
+            callbacks[1]()
 
 
 @cache

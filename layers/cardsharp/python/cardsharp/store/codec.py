@@ -11,7 +11,9 @@ from cardsharp.store.packed_bodies import unpack
 
 StoredBody = str | bytes | Mapping[str, object]  # JSON text, packed by versions up to 0.3, or plain
 
-MAX_STORED_BODY_BYTES = 64_000  # of JSON text; an item of DynamoDB has four bodies at most, and 400 KB
+MAX_STORED_BODY_BYTES = (
+    64_000  # of JSON text; an item of DynamoDB has four bodies at most, and 400 KB
+)
 NOTE_TTL = timedelta(days=14)  # how long a debugging note is kept
 WITHDRAWN = "withdrawn"  # the kind of the note that keeps a move which the arena has lost
 _HALF = re.compile("[\ud800-\udfff]")  # half a UTF-16 pair, which only JSON may name
@@ -27,9 +29,11 @@ def encode(body: Body) -> str:
             text = json.dumps(body, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise StoreError(f"The match log stores JSON only: {error}.") from error
-    size = len(text.encode())
-    if size > MAX_STORED_BODY_BYTES:
-        raise StoreError(f"The match log stores at most {MAX_STORED_BODY_BYTES} bytes, not {size}.")
+    byte_count = len(text.encode())
+    if byte_count > MAX_STORED_BODY_BYTES:
+        raise StoreError(
+            f"The match log stores at most {MAX_STORED_BODY_BYTES} bytes, not {byte_count}."
+        )
     return text
 
 
@@ -50,9 +54,9 @@ def decode_all(**stored: StoredBody | None) -> tuple[dict[str, Body | None], str
     """Return the bodies by name, None for an unreadable one, and why they are unreadable."""
     bodies: dict[str, Body | None] = {}
     faults = []
-    for name, text in stored.items():
+    for name, stored_body in stored.items():
         try:
-            bodies[name] = None if text is None else decode(text)
+            bodies[name] = None if stored_body is None else decode(stored_body)
         except StoreError as error:
             bodies[name] = None
             faults.append(f"its {name} is {error}")

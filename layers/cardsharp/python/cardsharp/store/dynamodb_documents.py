@@ -103,8 +103,8 @@ class DynamoDocumentStore:
     ) -> Sequence[tuple[Key, IndexEntry]]:
         """See `DocumentStore`."""
         values = {":list": string_attribute(index_name), ":since": timestamp_attribute(since)}
-        entries = self._table.query_index_keys("by-change", _SINCE, values)
-        return [_entry(item) for item in islice(entries, limit)]
+        items = self._table.query_index_keys("by-change", _SINCE, values)
+        return [_entry(item) for item in islice(items, limit)]
 
     def _write(self, changes: Sequence[Write], receipt: str) -> None:
         """Write the changes; a single one without a transaction, which costs twice as much."""

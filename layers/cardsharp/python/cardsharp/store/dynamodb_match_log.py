@@ -313,7 +313,9 @@ class DynamoMatchLog(DynamoMatchReader):
     ) -> None:
         """Set attributes of a move; a body replaces that of an earlier version."""
         sets = ", ".join(f"#{name} = :{name}" for name in attributes)
-        removed = [old for new, old in items.LEGACY_NAMES.items() if new in attributes]
+        removed = [
+            old_name for new_name, old_name in items.LEGACY_NAMES.items() if new_name in attributes
+        ]
         self._table.update(
             items.move_key(match_id, sequence),
             f"SET {sets} REMOVE {', '.join(removed)}",

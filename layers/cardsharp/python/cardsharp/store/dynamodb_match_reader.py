@@ -70,8 +70,8 @@ class DynamoMatchReader:
         condition, values = "match_status = :key", items.expression_values(key=status)
         if day is not None:
             condition += " AND started_at BETWEEN :first AND :last"
-            first, last = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
-            values |= items.expression_values(first=first, last=last)
+            day_start, day_end = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
+            values |= items.expression_values(first=day_start, last=day_end)
         return self._table.query_index_keys("by-status", condition, values)
 
     def _headers(self, keys: Iterable[Item], limit: int) -> list[MatchRecord]:
@@ -93,5 +93,7 @@ class DynamoMatchReader:
 
 def _order_of_play(record: MatchRecord) -> tuple[datetime, list[str | int]]:
     """Return a sort key: the start, then the numbers in the id, such as that of a deal."""
-    parts = re.split(r"(\d+)", record.match_id)
-    return record.started_at, [int(part) if at % 2 else part for at, part in enumerate(parts)]
+    id_parts = re.split(r"(\d+)", record.match_id)
+    return record.started_at, [
+        int(id_part) if at % 2 else id_part for at, id_part in enumerate(id_parts)
+    ]

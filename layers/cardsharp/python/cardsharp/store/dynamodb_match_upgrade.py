@@ -72,21 +72,26 @@ def _with_reason(summary: MoveSummary, move: MoveRecord) -> MoveSummary:
 
 
 def _rewrite(table: DynamoTable, item: Item, summaries: Summaries) -> None:
-    legacy = {old: new for new, old in items.LEGACY_NAMES.items() if old in item}
+    legacy = {
+        old_name: new_name for new_name, old_name in items.LEGACY_NAMES.items() if old_name in item
+    }
     try:
-        bodies = {new: items.body_attribute(_decoded(item[old])) for old, new in legacy.items()}
+        bodies = {
+            new_name: items.body_attribute(_decoded(item[old_name]))
+            for old_name, new_name in legacy.items()
+        }
     except StoreError:
         return
     if not legacy:
         return
     attributes = {**bodies, **_read_by_people(item, summaries)}
-    values = {**attributes, **{old: item[old] for old in legacy}}
+    values = {**attributes, **{old_name: item[old_name] for old_name in legacy}}
     try:
         table.update(
             item_key(item["pk"]["S"], item["sk"]["S"]),
             f"SET {', '.join(f'#{name} = :{name}' for name in attributes)} "
-            f"REMOVE {', '.join(f'#{old}' for old in legacy)}",
-            " AND ".join(f"#{old} = :{old}" for old in legacy),
+            f"REMOVE {', '.join(f'#{old_name}' for old_name in legacy)}",
+            " AND ".join(f"#{old_name} = :{old_name}" for old_name in legacy),
             {f":{name}": value for name, value in values.items()},
             {f"#{name}": name for name in values},
         )

@@ -36,11 +36,11 @@ class StoreFactory(NamedTuple, Generic[T_co]):
 
         `~` in a file's path is the home folder.
         """
-        kind, _, place = location.partition(":")
-        if kind == "sqlite" and place:
-            return self.open_file(Path(place).expanduser(), clock)
-        if kind == "dynamodb" and place:
-            return self.open_table(place, clock)
+        kind, _, target = location.partition(":")
+        if kind == "sqlite" and target:
+            return self.open_file(Path(target).expanduser(), clock)
+        if kind == "dynamodb" and target:
+            return self.open_table(target, clock)
         raise ConfigError(
             f"{self.setting_name} must be sqlite:FILE or dynamodb:TABLE, not {location!r}."
         )

@@ -100,14 +100,14 @@ class SqliteFile:
 
     def _open(self) -> None:
         """Connect; a file to write is created first if missing, for its owner alone."""
-        place, exclusive = str(self._path), self._schema.is_exclusive
+        database, exclusive = str(self._path), self._schema.is_exclusive
         if self._read_only:
-            place = f"{self._path.absolute().as_uri()}?mode=rw"
-        elif place != MEMORY_PATH and not self._path.exists():
+            database = f"{self._path.absolute().as_uri()}?mode=rw"
+        elif database != MEMORY_PATH and not self._path.exists():
             create_private_file(self._path)
         wait = _BUSY_EXCLUSIVE if exclusive else _BUSY
         self._db = sqlite3.connect(
-            place,
+            database,
             timeout=wait.total_seconds(),
             isolation_level=None,
             check_same_thread=False,
@@ -174,8 +174,8 @@ class SqliteFile:
         if version < len(self._schema.migrations):
             with self.transaction():
                 # Another process may have migrated the file since we read its version.
-                for step in self._schema.migrations[self._version(may_be_empty=True) :]:
-                    for statement in filter(str.strip, step.split(";")):
+                for migration in self._schema.migrations[self._version(may_be_empty=True) :]:
+                    for statement in filter(str.strip, migration.split(";")):
                         self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {len(self._schema.migrations)}")
         if self._read_only:

@@ -199,8 +199,8 @@ class SqliteMatchLog:
             query.append("AND status = :status")
         if day is not None:
             query.append("AND started BETWEEN :first AND :last")
-            first, last = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
-            params |= {"first": to_micros(first), "last": to_micros(last)}
+            day_start, day_end = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
+            params |= {"first": to_micros(day_start), "last": to_micros(day_end)}
         # The deals of a table began at one moment, and were written down in their order.
         query.append("ORDER BY started DESC, rowid DESC LIMIT :limit")
         with self._file.locked_connection() as db:
@@ -261,11 +261,11 @@ def _set(db: sqlite3.Connection, match_id: str, **columns: str | int | None) -> 
     db.execute(f"UPDATE matches {sets} WHERE id = :id", {**columns, "id": match_id})
 
 
-def _moves(db: sqlite3.Connection, match_id: str, first: int = 0) -> list[MoveRecord]:
+def _moves(db: sqlite3.Connection, match_id: str, first_sequence: int = 0) -> list[MoveRecord]:
     """Return the moves of a match from a sequence on, in order."""
     rows = db.execute(
         "SELECT * FROM moves WHERE match_id = ? AND sequence >= ? ORDER BY sequence",
-        (match_id, first),
+        (match_id, first_sequence),
     ).fetchall()
     return [_move_of(row) for row in rows]
 

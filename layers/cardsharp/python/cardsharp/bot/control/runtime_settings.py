@@ -16,7 +16,9 @@ from cardsharp.bot.settings import NameList
 from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError
 
-SETTINGS_CACHE_TTL = timedelta(seconds=10)  # age up to which a process uses the settings it has read
+SETTINGS_CACHE_TTL = timedelta(
+    seconds=10
+)  # age up to which a process uses the settings it has read
 _log = logging.getLogger("cardsharp.switches")
 
 

@@ -124,20 +124,24 @@ class RoundByRoundFormat(LateEntryFormat):
     def pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
         """Return every pairing determined so far."""
         all_pairings: Pairings = ()
-        last: Pairings = ()
+        last_pairings: Pairings = ()
         # A draw depends on all earlier outcomes, and a ruling may change one of them. So a stored
         # draw is used only while every earlier round is the same as it was when it was made.
         histories = [_by_round(history) for history in self.drawn_rounds]
-        for number in range(1, (self.round_count(len(self.participants(teams, 1))) or 0) + 1):
-            if any(pairing.key not in outcomes for pairing in last):
+        for round_number in range(1, (self.round_count(len(self.participants(teams, 1))) or 0) + 1):
+            if any(pairing.key not in outcomes for pairing in last_pairings):
                 break
-            last_round = [(pairing, outcomes[pairing.key]) for pairing in last]
-            histories = [history for history in histories if history[number - 1] == last_round]
-            participants = self.participants(teams, number)
-            last = _recorded_round(histories, number, participants) or (
-                self.draw(number, participants, all_pairings, outcomes) if self.may_draw else ()
+            last_round = [(pairing, outcomes[pairing.key]) for pairing in last_pairings]
+            histories = [
+                history for history in histories if history[round_number - 1] == last_round
+            ]
+            participants = self.participants(teams, round_number)
+            last_pairings = _recorded_round(histories, round_number, participants) or (
+                self.draw(round_number, participants, all_pairings, outcomes)
+                if self.may_draw
+                else ()
             )
-            all_pairings += last
+            all_pairings += last_pairings
         return all_pairings
 
     @abstractmethod
@@ -163,11 +167,11 @@ def _by_round(history: PairingHistory) -> defaultdict[int, _RoundHistory]:
 
 
 def _recorded_round(
-    histories: Sequence[Mapping[int, _RoundHistory]], number: int, teams: SeededTeams
+    histories: Sequence[Mapping[int, _RoundHistory]], round_number: int, teams: SeededTeams
 ) -> Pairings:
     """Return the recorded round that was drawn in the same situation for these teams, or ()."""
     for history in histories:
-        pairings = tuple(pairing for pairing, _ in history.get(number, ()))
+        pairings = tuple(pairing for pairing, _ in history.get(round_number, ()))
         if all(set(pairing.teams) <= set(teams) for pairing in pairings):
             return pairings
     return ()
@@ -213,7 +217,9 @@ def count_byes(
     """Count the byes of each team since it joined."""
     rounds, since = {pairing.round for pairing in past_pairings}, dict(late_joiners)
     played = Counter(team for pairing in past_pairings for team in pairing.teams)
-    round_counts = {team: sum(number >= since.get(team, 1) for number in rounds) for team in teams}
+    round_counts = {
+        team: sum(round_number >= since.get(team, 1) for round_number in rounds) for team in teams
+    }
     return Counter({team: round_counts[team] - played[team] for team in teams})
 
 

@@ -94,23 +94,27 @@ _Ways = tuple[SlotSource | None, SlotSource | None]  # sources of a game's two t
 
 
 def _played(
-    games: list[BracketGame], part: BracketSection, pair: _Ways, min_round: int = 1
+    games: list[BracketGame], section: BracketSection, pair: _Ways, min_round: int = 1
 ) -> _Ways:
     """Add a game of the pair in round `min_round` or later; add none if a side is empty.
 
     Returns the slots of its winner and its loser.
     """
-    first, second = pair
-    if first is None or second is None:
-        return first or second, None
+    first_source, second_source = pair
+    if first_source is None or second_source is None:
+        return first_source or second_source, None
     earliest_rounds = [
         games[source.game].round + 1
-        for source in (first, second)
+        for source in (first_source, second_source)
         if not isinstance(source, SeedSlot)
     ]
-    number = len(games)
-    games.append(BracketGame(number, part, max(min_round, *earliest_rounds, 1), (first, second)))
-    return WinnerOf(number), LoserOf(number)
+    game_number = len(games)
+    games.append(
+        BracketGame(
+            game_number, section, max(min_round, *earliest_rounds, 1), (first_source, second_source)
+        )
+    )
+    return WinnerOf(game_number), LoserOf(game_number)
 
 
 @lru_cache(maxsize=128)
@@ -126,18 +130,22 @@ def build_bracket(
     # Each winners' round halves `upper`. `lower` needs two rounds for it: one in which its teams
     # meet the losers that have just come down, and one in which they meet each other.
     games: list[BracketGame] = []
-    upper: list[SlotSource | None] = [None if place is None else SeedSlot(place) for place in seeds]
+    upper: list[SlotSource | None] = [None if seed is None else SeedSlot(seed) for seed in seeds]
     lower: LoserSlots = []
-    number = 0
+    round_number = 0
     while len(upper) > 1:
-        number += 1
+        round_number += 1
         pairs = zip(upper[::2], upper[1::2], strict=True)
-        outcomes = [_played(games, BracketSection.WINNERS, pair, number) for pair in pairs]
+        outcomes = [_played(games, BracketSection.WINNERS, pair, round_number) for pair in pairs]
         upper = [winner for winner, _ in outcomes]
         fallen = [loser for _, loser in outcomes]
-        if number > 1:
-            order = loser_orders[number - 2] if number - 2 < len(loser_orders) else original_order
-            fallen = order(fallen)
+        if round_number > 1:
+            loser_order = (
+                loser_orders[round_number - 2]
+                if round_number - 2 < len(loser_orders)
+                else original_order
+            )
+            fallen = loser_order(fallen)
             pairs = zip(lower, fallen, strict=True)
             lower = [_played(games, BracketSection.LOSERS, pair)[0] for pair in pairs]
         else:
@@ -152,15 +160,21 @@ def build_bracket(
 
 def _numbered(games: list[BracketGame]) -> tuple[BracketGame, ...]:
     """Renumber the games by round; in a round by section, and in a section from top to bottom."""
-    order = list(BracketSection)
-    games = sorted(games, key=lambda game: (game.round, order.index(game.section), game.number))
-    new = {game.number: number for number, game in enumerate(games, 1)}
+    section_order = list(BracketSection)
+    games = sorted(
+        games, key=lambda game: (game.round, section_order.index(game.section), game.number)
+    )
+    new_numbers = {game.number: number for number, game in enumerate(games, 1)}
 
     def renamed(source: SlotSource) -> SlotSource:
-        return source if isinstance(source, SeedSlot) else replace(source, game=new[source.game])
+        return (
+            source
+            if isinstance(source, SeedSlot)
+            else replace(source, game=new_numbers[source.game])
+        )
 
     return tuple(
-        replace(game, number=new[game.number], sources=tuple(map(renamed, game.sources)))
+        replace(game, number=new_numbers[game.number], sources=tuple(map(renamed, game.sources)))
         for game in games
     )
 
@@ -169,11 +183,11 @@ def seed_slots(teams: int) -> tuple[int | None, ...]:
     """Return the first-round slots: the best seeds get the byes and meet as late as possible."""
     # Each step doubles the field: opposite every seed stands the one that makes the two places add
     # up to the same sum. So seed 1 meets the last seed, and 1 and 2 can meet only in the final.
-    places = [0]
-    while len(places) < teams:
-        last = 2 * len(places) - 1
-        places = [place for best in places for place in (best, last - best)]
-    return tuple(place if place < teams else None for place in places)
+    seeds = [0]
+    while len(seeds) < teams:
+        last_seed = 2 * len(seeds) - 1
+        seeds = [seed for best in seeds for seed in (best, last_seed - best)]
+    return tuple(seed if seed < teams else None for seed in seeds)
 
 
 GameResults = Mapping[int, tuple[TeamId, TeamId]]  # winner and loser of each decided game
@@ -182,8 +196,8 @@ GameResults = Mapping[int, tuple[TeamId, TeamId]]  # winner and loser of each de
 def resolve_slot(source: SlotSource, teams: SeededTeams, ends: GameResults) -> TeamId | None:
     """Return the team that comes from a source; None while it is undecided."""
     match source:
-        case SeedSlot(place):
-            return teams[place]
+        case SeedSlot(seed_index):
+            return teams[seed_index]
         case WinnerOf(game):
             return ends[game][0] if game in ends else None
         case LoserOf(game):

@@ -38,25 +38,25 @@ class DoubleElimination(Format):
         """Return the games of the bracket for that number of teams."""
         if teams < 2:  # noqa: PLR2004 - a pairing needs two
             return ()
-        places = bracket.seed_slots(teams) if self.seeds is None else self.seeds
-        return bracket.build_bracket(places, self.loser_orders)
+        seeds = bracket.seed_slots(teams) if self.seeds is None else self.seeds
+        return bracket.build_bracket(seeds, self.loser_orders)
 
     def pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
         """Return every pairing that is determined so far."""
-        seeds = {team: place for place, team in enumerate(teams)}
+        seeds = {team: seed for seed, team in enumerate(teams)}
         pairings: list[Pairing] = []
         ends: dict[int, tuple[TeamId, TeamId]] = {}
         unbeaten: TeamId | None = None
         for game in self.bracket_games(len(teams)):
-            first, second = [resolve_slot(source, teams, ends) for source in game.sources]
-            if first is None or second is None:
+            first_team, second_team = [resolve_slot(source, teams, ends) for source in game.sources]
+            if first_team is None or second_team is None:
                 continue
             if game.section is BracketSection.FINAL:
-                unbeaten = first
-            elif game.section is BracketSection.RESET and second != unbeaten:
+                unbeaten = first_team
+            elif game.section is BracketSection.RESET and second_team != unbeaten:
                 continue  # the loser of the final had lost before, so there is no second final
-            better, other = sorted((first, second), key=seeds.__getitem__)
-            pairing = Pairing(str(game.number), game.round, game.section, (better, other))
+            better, worse = sorted((first_team, second_team), key=seeds.__getitem__)
+            pairing = Pairing(str(game.number), game.round, game.section, (better, worse))
             pairings.append(pairing)
             decision = outcomes.get(pairing.key)
             if decision is not None and decision.winner is not None:

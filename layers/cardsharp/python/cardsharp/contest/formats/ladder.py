@@ -47,15 +47,17 @@ def next_pairings(
     level = count_matches_levelled(participants, past_pairings)
     fewest = min(level.values(), default=0)
     met = Counter(frozenset(pairing.teams) for pairing in past_pairings)
-    last = {team: frozenset(pairing.teams) for pairing in past_pairings for team in pairing.teams}
+    last_pair_by_team = {
+        team: frozenset(pairing.teams) for pairing in past_pairings for team in pairing.teams
+    }
 
-    def against(team: TeamId, other: TeamId) -> int | None:
-        pair = frozenset((team, other))
-        if playing and last.get(team) == last.get(other) == pair:
+    def against(team: TeamId, opponent: TeamId) -> int | None:
+        pair = frozenset((team, opponent))
+        if playing and last_pair_by_team.get(team) == last_pair_by_team.get(opponent) == pair:
             return None  # their last match was against each other; another opponent is soon free
-        apart = abs(ratings.get(team, MEAN_RATING) - ratings.get(other, MEAN_RATING))
+        apart = abs(ratings.get(team, MEAN_RATING) - ratings.get(opponent, MEAN_RATING))
         due = (met[pair] + 1) / (1 + CLOSENESS_WEIGHT * 2 ** (-apart / HALF_WEIGHT_ELO))
-        return _LEVEL * (level[team] + level[other] - 2 * fewest) + min(10**6, round(1000 * due))
+        return _LEVEL * (level[team] + level[opponent] - 2 * fewest) + min(10**6, round(1000 * due))
 
     pairs = min_cost_pairs(
         [team for team in free if level[team] < fewest + MAX_EXTRA_PAIRINGS], against
@@ -63,11 +65,11 @@ def next_pairings(
     if not pairs and not playing and free:
         behind = min(free, key=level.__getitem__)
         pairs = min_cost_pairs(free, lambda *two: against(*two) if behind in two else None)
-    order = {frozenset(pairing.teams): pairing.teams for pairing in past_pairings}
-    changed = (order.get(frozenset(pair), pair[::-1])[::-1] for pair in pairs)
+    seating_by_pair = {frozenset(pairing.teams): pairing.teams for pairing in past_pairings}
+    changed = (seating_by_pair.get(frozenset(pair), pair[::-1])[::-1] for pair in pairs)
     return [
-        Pairing(str(number), round_of_match_number(number), "practice", teams)
-        for number, teams in enumerate(changed, len(past_pairings) + 1)
+        Pairing(str(match_number), round_of_match_number(match_number), "practice", teams)
+        for match_number, teams in enumerate(changed, len(past_pairings) + 1)
     ]
 
 
@@ -100,11 +102,11 @@ def rate_teams(
 ) -> dict[TeamId, Rating]:
     """Return ratings from the first teams' shares; each team also has one tie with a dummy."""
     shares_by_pair: defaultdict[tuple[TeamId, TeamId], list[float]] = defaultdict(list)
-    for (first, other), share in first_team_shares:
-        if first < other:
-            shares_by_pair[first, other].append(share)
+    for (first_team, second_team), share in first_team_shares:
+        if first_team < second_team:
+            shares_by_pair[first_team, second_team].append(share)
         else:
-            shares_by_pair[other, first].append(1 - share)
+            shares_by_pair[second_team, first_team].append(1 - share)
     duels = {pair: HeadToHeadScore.from_shares(shares) for pair, shares in shares_by_pair.items()}
     duels |= {
         (team, _DUMMY_OPPONENT): HeadToHeadScore.from_shares(()).with_prior_pair for team in teams

@@ -21,8 +21,8 @@ class Pairing:
 
     def seating_of_match(self, match_number: int) -> tuple[TeamId, ...]:
         """Return the seating in the match of this number, from 0: seats rotate each match."""
-        first = match_number % len(self.teams)
-        return self.teams[first:] + self.teams[:first]
+        offset = match_number % len(self.teams)
+        return self.teams[offset:] + self.teams[:offset]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class MatchScore:
         """Return the score with its teams in another order, given as indices of the current one."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         changed: dict[str, Any] = {
-            name: tuple(value[place] for place in order)
+            name: tuple(value[index] for index in order)
             for name, value in values.items()
             if isinstance(value, tuple) and value
         }
@@ -62,9 +62,11 @@ class PairingOutcome:
     ) -> "PairingOutcome":
         """Build the outcome of a pairing from its match scores and its winner."""
         won = [score.winner for score in scores]
-        places = range(len(teams))
-        points = tuple(sum(score.points[place] for score in scores) for place in places)
-        return cls(tuple(won.count(place) for place in places), winner, points)
+        team_indexes = range(len(teams))
+        points = tuple(
+            sum(score.points[team_index] for score in scores) for team_index in team_indexes
+        )
+        return cls(tuple(won.count(team_index) for team_index in team_indexes), winner, points)
 
 
 Pairings = tuple[Pairing, ...]
@@ -128,10 +130,13 @@ def min_cost_pairs(items: Sequence[T], cost: Callable[[T, T], int | None]) -> li
     # matching. This subclass returns the plain dictionary instead.
     looked_up = {"__getitem__": lambda graph, item: graph._adj[item]}  # noqa: SLF001
     graph: nx.Graph[int] = type("Graph", (nx.Graph,), looked_up)()
-    for first, other in combinations(range(len(items)), 2):
+    for first_index, second_index in combinations(range(len(items)), 2):
         # The algorithm maximises the weight, so a low cost becomes a high weight.
-        weight = cost(items[first], items[other])
+        weight = cost(items[first_index], items[second_index])
         if weight is not None:
-            graph.add_edge(first, other, weight=_MAX_WEIGHT - weight)
+            graph.add_edge(first_index, second_index, weight=_MAX_WEIGHT - weight)
     matching = nx.max_weight_matching(graph, maxcardinality=True)
-    return [(items[first], items[other]) for first, other in sorted(map(sorted, matching))]
+    return [
+        (items[first_index], items[second_index])
+        for first_index, second_index in sorted(map(sorted, matching))
+    ]

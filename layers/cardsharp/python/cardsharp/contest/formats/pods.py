@@ -59,7 +59,7 @@ class PodFormat(RoundByRoundFormat):
         # Dealing the teams out one by one puts the best seeds into different matches. It also
         # makes the sizes of the matches differ by one team at most.
         tables = ceil(len(free) / self.max_teams_per_match)
-        pods = [free[place::tables] for place in range(tables)]
+        pods = [free[table_index::tables] for table_index in range(tables)]
         if past_pairings:
             met = Counter(
                 pair for pairing in past_pairings for pair in combinations(sorted(pairing.teams), 2)
@@ -67,12 +67,12 @@ class PodFormat(RoundByRoundFormat):
             pods = [_joined(free, len(table), met) for table in pods]
         return tuple(
             Pairing(
-                f"{round_number}-{place}",
+                f"{round_number}-{table_number}",
                 round_number,
                 "table",
                 tuple(sorted(table, key=teams.index)),
             )
-            for place, table in enumerate(pods, 1)
+            for table_number, table in enumerate(pods, 1)
         )
 
     def round_count(self, teams: int) -> int:
@@ -108,18 +108,20 @@ class PodFormat(RoundByRoundFormat):
 def _shares(pairing: Pairing, decision: PairingOutcome) -> list[float]:
     """Return the fraction of opponents at the table that each team beat; the winner beat all."""
     won = (team == decision.winner for team in pairing.teams)
-    order = list(zip(won, decision.points, strict=True))
-    opponent_count = len(order) - 1
+    rank_keys = list(zip(won, decision.points, strict=True))
+    opponent_count = len(rank_keys) - 1
     return [
-        (sum(pairwise_share(entry, opponent) for opponent in order) - 0.5) / opponent_count
-        for entry in order
+        (sum(pairwise_share(rank_key, opponent) for opponent in rank_keys) - 0.5) / opponent_count
+        for rank_key in rank_keys
     ]
 
 
-def _joined(free: list[TeamId], size: int, met: Counter[tuple[TeamId, TeamId]]) -> list[TeamId]:
+def _joined(
+    free: list[TeamId], table_size: int, met: Counter[tuple[TeamId, TeamId]]
+) -> list[TeamId]:
     """Remove the first free team and its opponents from `free`, and return them."""
     table = [free.pop(0)]
-    while len(table) < size:
+    while len(table) < table_size:
         team = min(
             free,
             key=lambda candidate: sum(met[min(candidate, at), max(candidate, at)] for at in table),

@@ -27,23 +27,35 @@ class RoundRobin(LateEntryFormat):
 
     def pairings(self, teams: SeededTeams, _decided: PairingOutcomes) -> Pairings:
         """Return all pairings by the circle method: one team stays and the others rotate."""
-        first = self.participants(teams, 1)
-        circle: list[TeamId | None] = [*first, *([None] if len(first) % 2 else [])]
-        seeds = {team: place for place, team in enumerate(teams)}
+        starting_teams = self.participants(teams, 1)
+        circle: list[TeamId | None] = [
+            *starting_teams,
+            *([None] if len(starting_teams) % 2 else []),
+        ]
+        seeds = {team: seed for seed, team in enumerate(teams)}
         pairings: list[Pairing] = []
-        for number in range(1, len(circle)):
+        for round_number in range(1, len(circle)):
             half = len(circle) // 2
-            for member, other in zip(circle[:half], circle[: half - 1 : -1], strict=True):
-                if member is not None and other is not None:
-                    pair = (member, other) if seeds[member] < seeds[other] else (other, member)
-                    key = f"{number}-{len(pairings) + 1}"
-                    pairings.append(Pairing(key, number, "round", pair))
+            for member, opponent in zip(circle[:half], circle[: half - 1 : -1], strict=True):
+                if member is not None and opponent is not None:
+                    pair = (
+                        (member, opponent)
+                        if seeds[member] < seeds[opponent]
+                        else (opponent, member)
+                    )
+                    key = f"{round_number}-{len(pairings) + 1}"
+                    pairings.append(Pairing(key, round_number, "round", pair))
             circle = [circle[0], circle[-1], *circle[1:-1]]
-        for place, (team, since) in enumerate(self.late_joiners):
-            opponents = [*first, *(other for other, _ in self.late_joiners[:place])]
-            for number, other in enumerate(opponents[place:] + opponents[:place], since):
-                key = f"{number}-{len(pairings) + 1}"
-                pairings.append(Pairing(key, number, "round", (other, team)))
+        for joiner_index, (team, since) in enumerate(self.late_joiners):
+            opponents = [
+                *starting_teams,
+                *(joiner for joiner, _ in self.late_joiners[:joiner_index]),
+            ]
+            for round_number, opponent in enumerate(
+                opponents[joiner_index:] + opponents[:joiner_index], since
+            ):
+                key = f"{round_number}-{len(pairings) + 1}"
+                pairings.append(Pairing(key, round_number, "round", (opponent, team)))
         return tuple(sorted(pairings, key=lambda pairing: pairing.round))
 
     def round_count(self, _teams: int) -> None:

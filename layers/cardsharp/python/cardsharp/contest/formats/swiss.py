@@ -50,8 +50,8 @@ class Swiss(RoundByRoundFormat):
         score = self._points(teams, past_pairings, outcomes)
         pairs = _paired(tuple(teams), past_pairings, tuple(score[team] for team in teams))
         return tuple(
-            Pairing(f"{round_number}-{place}", round_number, "round", pair)
-            for place, pair in enumerate(pairs, 1)
+            Pairing(f"{round_number}-{pair_number}", round_number, "round", pair)
+            for pair_number, pair in enumerate(pairs, 1)
         )
 
     def scores(self, teams: SeededTeams, outcomes: PairingOutcomes) -> dict[TeamId, float]:
@@ -81,21 +81,28 @@ def _paired(
     """
     met = Counter(frozenset(pairing.teams) for pairing in pairings)
     idle = count_byes(teams, pairings)
-    order = sorted(range(len(teams)), key=lambda seed: (-score[seed], seed))
+    ranked_seeds = sorted(range(len(teams)), key=lambda seed: (-score[seed], seed))
     level = Counter(score)
-    place = {seed: at for at, seed in enumerate(order)}
+    rank_by_seed = {seed: at for at, seed in enumerate(ranked_seeds)}
 
-    def against(first: int, other: int) -> int:
-        if BYE in (first, other):
-            seed = max(first, other)
-            return _REMATCH_COST * idle[teams[seed]] + _APART * (len(teams) - place[seed])
-        rematch_count = met[frozenset((teams[first], teams[other]))]
-        apart = round(2 * abs(score[first] - score[other])) ** 2
+    def against(first_seed: int, second_seed: int) -> int:
+        if BYE in (first_seed, second_seed):
+            seed = max(first_seed, second_seed)
+            return _REMATCH_COST * idle[teams[seed]] + _APART * (len(teams) - rank_by_seed[seed])
+        rematch_count = met[frozenset((teams[first_seed], teams[second_seed]))]
+        apart = round(2 * abs(score[first_seed] - score[second_seed])) ** 2
         # Among teams with equal points, the upper half meets the lower half, as in a first round.
         # The first of the upper half meets the first of the lower half, and so on.
-        fold = 0 if apart else abs(abs(place[first] - place[other]) - level[score[first]] // 2)
+        fold = (
+            0
+            if apart
+            else abs(
+                abs(rank_by_seed[first_seed] - rank_by_seed[second_seed])
+                - level[score[first_seed]] // 2
+            )
+        )
         return _REMATCH_COST * rematch_count + _APART * apart + fold
 
     bye_slot = [BYE] if len(teams) % 2 else []
-    pairs = min_cost_pairs([*order, *bye_slot], against)
+    pairs = min_cost_pairs([*ranked_seeds, *bye_slot], against)
     return [(teams[min(pair)], teams[max(pair)]) for pair in pairs if BYE not in pair]

@@ -106,10 +106,10 @@ def layout_rounds(results: Iterable[PairingResult], contest_format: Format) -> B
     """Lay out the pairings of each round below each other."""
     boxes: list[Box] = []
     headings: list[ColumnHeading] = []
-    for column, (number, round_results) in enumerate(
+    for column, (round_number, round_results) in enumerate(
         groupby(results, key=lambda result: result.round)
     ):
-        headings.append(ColumnHeading(column, 0, f"Round {number}"))
+        headings.append(ColumnHeading(column, 0, f"Round {round_number}"))
         row = 0.0
         for result in round_results:
             sides = _sides(result, result.deciding_totals(contest_format))
@@ -123,7 +123,7 @@ def layout_bracket(
 ) -> BracketLayout:
     """Lay out double elimination: winners above, losers below, finals at the right."""
     results_by_game = {result.pairing: result for result in results}
-    places = _places(games)
+    positions = _places(games)
     boxes: dict[int, Box] = {}
     ends: dict[int, tuple[TeamId, TeamId]] = {}
     for game in games:
@@ -131,7 +131,7 @@ def layout_bracket(
         if result is not None and result.winner is not None:
             ends[game.number] = winner_and_loser(result.teams, result.winner)
         sides = _game_sides(game, teams, ends, result)
-        boxes[game.number] = _box(str(game.number), *places[game.number], sides, result)
+        boxes[game.number] = _box(str(game.number), *positions[game.number], sides, result)
     reset = games[-1]
     boxes[reset.number] = _reset(boxes[reset.number], boxes[reset.number - 1])
     lines = [
@@ -140,32 +140,37 @@ def layout_bracket(
         for side, source in enumerate(game.sources)
         if isinstance(source, WinnerOf)
     ]
-    last = boxes[reset.number - (boxes[reset.number].state == "needless")]
-    return BracketLayout(tuple(boxes.values()), tuple(lines), _headings(games, places), last)
+    last_box = boxes[reset.number - (boxes[reset.number].state == "needless")]
+    return BracketLayout(tuple(boxes.values()), tuple(lines), _headings(games, positions), last_box)
 
 
 def _places(games: Sequence[BracketGame]) -> dict[int, tuple[int, float]]:
     """Return column and row of every game: a game lies between those that its teams won."""
-    halves = {part: [game for game in games if game.section is part] for part in BracketSection}
+    halves = {
+        section: [game for game in games if game.section is section] for section in BracketSection
+    }
     positions: dict[int, tuple[int, float]] = {}
     top = 0.0
-    for part in (BracketSection.WINNERS, BracketSection.LOSERS):
-        if halves[part]:
-            rows = _rows(halves[part], top)
+    for section in (BracketSection.WINNERS, BracketSection.LOSERS):
+        if halves[section]:
+            rows = _rows(halves[section], top)
             if (
-                part is BracketSection.WINNERS
-                and (missing := CHAMPION_OFFSET - rows[halves[part][-1].number]) > 0
+                section is BracketSection.WINNERS
+                and (missing := CHAMPION_OFFSET - rows[halves[section][-1].number]) > 0
             ):
                 rows = {game: row + missing for game, row in rows.items()}
-            first = min(game.round for game in halves[part])
+            first_round = min(game.round for game in halves[section])
             positions |= {
-                game.number: (game.round - first, rows[game.number]) for game in halves[part]
+                game.number: (game.round - first_round, rows[game.number])
+                for game in halves[section]
             }
             top = max(rows.values()) + 1 + BOX_GAP
     column = 1 + max(column for column, _ in positions.values())
     _, row = positions[halves[BracketSection.WINNERS][-1].number]
-    for step, game in enumerate((*halves[BracketSection.FINAL], *halves[BracketSection.RESET])):
-        positions[game.number] = (column + step, row)
+    for column_offset, game in enumerate(
+        (*halves[BracketSection.FINAL], *halves[BracketSection.RESET])
+    ):
+        positions[game.number] = (column + column_offset, row)
     return positions
 
 
@@ -205,12 +210,12 @@ def _game_sides(
 
 def _words(source: SlotSource, game: BracketGame) -> str:
     match source:
-        case WinnerOf(number):
-            return f"Winner of {number}"
-        case LoserOf(number) if game.section is BracketSection.RESET:
-            return f"Loser of {number} if first loss"
-        case LoserOf(number):
-            return f"Loser of {number}"
+        case WinnerOf(game_number):
+            return f"Winner of {game_number}"
+        case LoserOf(game_number) if game.section is BracketSection.RESET:
+            return f"Loser of {game_number} if first loss"
+        case LoserOf(game_number):
+            return f"Loser of {game_number}"
         case SeedSlot():
             return ""
 
@@ -242,16 +247,16 @@ def _reset(box: Box, final: Box) -> Box:
 
 
 def _headings(
-    games: Sequence[BracketGame], places: Mapping[int, tuple[int, float]]
+    games: Sequence[BracketGame], positions: Mapping[int, tuple[int, float]]
 ) -> tuple[ColumnHeading, ...]:
     """Return the heading of each column of each half."""
     tops: dict[BracketSection, float] = {}
     columns: dict[tuple[BracketSection, int], str] = {}
     for game in games:
-        column, row = places[game.number]
+        column, row = positions[game.number]
         tops[game.section] = min(row, tops.get(game.section, row))
         name = "Second final" if game.section is BracketSection.RESET else game.section.capitalize()
         columns[game.section, column] = f"{name} · round {game.round}"
     return tuple(
-        ColumnHeading(column, tops[part], text) for (part, column), text in columns.items()
+        ColumnHeading(column, tops[section], title) for (section, column), title in columns.items()
     )

@@ -89,18 +89,22 @@ def _times(played: Sequence[FinishedMatch]) -> BarChart | None:
     began = sorted(facts.began for _, facts in played if facts.began is not None)
     if not began or began[0] == began[-1]:
         return None
-    fits = (time for time in _TIMES if (began[-1] - _floor(began[0], time[1])) / time[1] < MAX_BARS)
-    name, step, form = next(fits, _TIMES[-1])
-    first = _floor(began[0], step)
-    number = (began[-1] - first) // step + 1
-    counts = Counter((moment - first) // step for moment in began)
-    bars = ((format(first + at * step, form), counts[at]) for at in range(number))
+    fits = (
+        scale for scale in _TIMES if (began[-1] - _floor(began[0], scale[1])) / scale[1] < MAX_BARS
+    )
+    name, interval, time_format = next(fits, _TIMES[-1])
+    axis_start = _floor(began[0], interval)
+    bar_count = (began[-1] - axis_start) // interval + 1
+    counts = Counter((moment - axis_start) // interval for moment in began)
+    bars = (
+        (format(axis_start + at * interval, time_format), counts[at]) for at in range(bar_count)
+    )
     return BarChart(f"Matches {name} (UTC)", tuple(bars))
 
 
-def _floor(moment: datetime, step: timedelta) -> datetime:
+def _floor(moment: datetime, interval: timedelta) -> datetime:
     start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    return start + (moment - start) // step * step
+    return start + (moment - start) // interval * interval
 
 
 def _moves(played: Sequence[FinishedMatch]) -> BarChart | None:
@@ -108,10 +112,12 @@ def _moves(played: Sequence[FinishedMatch]) -> BarChart | None:
     moves = [sum(facts.moves) for _, facts in played if facts.moves]
     if not moves:
         return None
-    step = _step(max(moves) - min(moves), MAX_BARS // 2)
-    counts, first = Counter(total // step for total in moves), min(moves) // step
-    bars = ((str(at * step), counts[at]) for at in range(first, max(moves) // step + 1))
-    return BarChart(f"Matches by their moves, in steps of {step}", tuple(bars))
+    bin_width = _step(max(moves) - min(moves), MAX_BARS // 2)
+    counts, first_bin = Counter(total // bin_width for total in moves), min(moves) // bin_width
+    bars = (
+        (str(at * bin_width), counts[at]) for at in range(first_bin, max(moves) // bin_width + 1)
+    )
+    return BarChart(f"Matches by their moves, in steps of {bin_width}", tuple(bars))
 
 
 def _step(span: float, max_steps: int) -> int:
@@ -123,11 +129,13 @@ def _scores(played: Sequence[FinishedMatch]) -> HeatMap | None:
     pairs = [sorted(facts.points) for _, facts in played if len(facts.points) == 2]  # noqa: PLR2004
     if not pairs or min(low for low, _ in pairs) < 0 or not max(high for _, high in pairs):
         return None
-    step = _step(max(high for _, high in pairs), _SQUARES)
-    counts = Counter((int(low // step), int(high // step)) for low, high in pairs)
+    bin_width = _step(max(high for _, high in pairs), _SQUARES)
+    counts = Counter((int(low // bin_width), int(high // bin_width)) for low, high in pairs)
     side = range(max(high for _, high in counts) + 1)
-    title = f"Scores: the higher one across, the lower one up, in steps of {step}"
-    return HeatMap(title, step, tuple(tuple(counts[low, high] for high in side) for low in side))
+    title = f"Scores: the higher one across, the lower one up, in steps of {bin_width}"
+    return HeatMap(
+        title, bin_width, tuple(tuple(counts[low, high] for high in side) for low in side)
+    )
 
 
 _PlayerMatches = list[
@@ -153,11 +161,11 @@ def _rated(
 ) -> RankingChart | None:
     """Chart the ratings from all matches of two different players, with 95 % intervals."""
     shares = [
-        ((names[first], names[other]), share)
+        ((names[first_index], names[second_index]), share)
         for names, facts in played
         if len(names) == len(facts.points)
-        for first, other, share in facts.pairwise_shares()
-        if names[first] != names[other]
+        for first_index, second_index, share in facts.pairwise_shares()
+        if names[first_index] != names[second_index]
     ]
     if not shares:
         return None
@@ -172,8 +180,8 @@ def _rated(
     lines = []
     for name, item in sorted(ratings_by_player.items(), key=lambda item: -item[1].value):
         interval = (at(item.value - item.margin), at(item.value + item.margin), 0)
-        mark = (at(item.value) - 0.006, at(item.value) + 0.006, 1)
-        lines.append(RankingRow(name, (interval, mark), str(item.rounded)))
+        value_span = (at(item.value) - 0.006, at(item.value) + 0.006, 1)
+        lines.append(RankingRow(name, (interval, value_span), str(item.rounded)))
     return _ranking("Ratings in Elo points, with 95 % intervals", lines)
 
 
@@ -187,12 +195,12 @@ def _ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankingChart | Non
         ]
         counts = [sum(kind) for kind in zip(*each, strict=True)]
         if total := sum(counts):
-            ends = [sum(counts[:part]) / total for part in range(4)]
-            spans = tuple((ends[part], ends[part + 1], part + 1) for part in range(3))
+            ends = [sum(counts[:index]) / total for index in range(4)]
+            spans = tuple((ends[index], ends[index + 1], index + 1) for index in range(3))
             lines.append(RankingRow(name, spans, f"{counts[1] / total:.0%}".replace("%", " %")))
     lines.sort(key=lambda line: line.spans[1][1] - line.spans[1][0])
-    parts = ("banked", "bust (the figure)", "out of time")
-    return _ranking("How turns ended", lines, parts) if lines else None
+    legend = ("banked", "bust (the figure)", "out of time")
+    return _ranking("How turns ended", lines, legend) if lines else None
 
 
 def _single(
@@ -221,12 +229,12 @@ def _single(
     return _ranking(title, lines)
 
 
-def _ranking(title: str, lines: Sequence[RankingRow], parts: tuple[str, ...] = ()) -> RankingChart:
+def _ranking(title: str, lines: Sequence[RankingRow], legend: tuple[str, ...] = ()) -> RankingChart:
     """Return a chart of the first players; the rest is only in the tables."""
-    first = (
+    title_suffix = (
         f", the first {MAX_RANKING_ROWS} of {len(lines)}" if len(lines) > MAX_RANKING_ROWS else ""
     )
-    return RankingChart(f"{title}{first}", tuple(lines[:MAX_RANKING_ROWS]), parts)
+    return RankingChart(f"{title}{title_suffix}", tuple(lines[:MAX_RANKING_ROWS]), legend)
 
 
 def _format_value(value: float) -> str:
@@ -274,13 +282,13 @@ def build_rating_chart(snapshots: Sequence[RatingSnapshot]) -> RatingChart | Non
     values = [rating.value for standing in snapshots for rating in standing.ratings.values()]
     if len(snapshots) < 2 or not values:  # noqa: PLR2004 - a line has two points
         return None
-    first, last = snapshots[0].played, snapshots[-1].played
+    first_played, last_played = snapshots[0].played, snapshots[-1].played
     steps = _steps(min(values), max(values))
     low, high = steps[0], steps[-1]
 
     def across(played: int) -> float:
-        return LEFT_MARGIN + (WIDTH - LEFT_MARGIN - RIGHT_MARGIN) * (played - first) / (
-            last - first
+        return LEFT_MARGIN + (WIDTH - LEFT_MARGIN - RIGHT_MARGIN) * (played - first_played) / (
+            last_played - first_played
         )
 
     def down(rating: float) -> float:
@@ -292,38 +300,43 @@ def build_rating_chart(snapshots: Sequence[RatingSnapshot]) -> RatingChart | Non
     series = [
         RatingSeries(
             team,
-            place,
+            rank,
             tuple(
                 (across(standing.played), down(standing.ratings[team].value))
                 for standing in snapshots
                 if team in standing.ratings
             ),
-            names[place - 1] if place <= MAX_LABELLED else None,
+            names[rank - 1] if rank <= MAX_LABELLED else None,
         )
-        for place, team in enumerate(best, 1)
+        for rank, team in enumerate(best, 1)
     ]
     return RatingChart(
         tuple(reversed(series)),
-        tuple((down(step), step) for step in steps),
-        tuple((across(played), played) for played in {first: None, last: None}),
+        tuple((down(tick), tick) for tick in steps),
+        tuple((across(played), played) for played in {first_played: None, last_played: None}),
     )
 
 
 def _steps(low: float, high: float) -> list[int]:
     """Round figures around all ratings."""
-    step = next(size for size in AXIS_STEPS if (high - low) / size <= MAX_AXIS_STEPS)
-    first = floor(low / step)
-    return [step * number for number in range(first, max(ceil(high / step), first + 1) + 1)]
+    tick_interval = next(size for size in AXIS_STEPS if (high - low) / size <= MAX_AXIS_STEPS)
+    first_tick = floor(low / tick_interval)
+    return [
+        tick_interval * tick_index
+        for tick_index in range(first_tick, max(ceil(high / tick_interval), first_tick + 1) + 1)
+    ]
 
 
-def _apart(places: Sequence[float]) -> list[float]:
+def _apart(positions: Sequence[float]) -> list[float]:
     """Spread labels from top to bottom so that they do not overlap."""
     lowered: list[float] = []
-    for place in places:
+    for position in positions:
         lowered.append(
-            max(place, lowered[-1] + LABEL_HEIGHT if lowered else TOP_MARGIN + LABEL_HEIGHT / 2)
+            max(position, lowered[-1] + LABEL_HEIGHT if lowered else TOP_MARGIN + LABEL_HEIGHT / 2)
         )
     raised: list[float] = []
-    for place in reversed(lowered):
-        raised.append(min(place, raised[-1] - LABEL_HEIGHT if raised else HEIGHT - BOTTOM_MARGIN))
+    for position in reversed(lowered):
+        raised.append(
+            min(position, raised[-1] - LABEL_HEIGHT if raised else HEIGHT - BOTTOM_MARGIN)
+        )
     return raised[::-1]

@@ -44,9 +44,13 @@ class MatchStats:
 def match_stats(matches: Sequence[tuple[MatchResultFacts, Sequence[int]]]) -> MatchStats:
     """Return the statistics of matches, each for the teams at the given places."""
     return MatchStats(
-        points=_mean([fmean(facts.points[at] for at in places) for facts, places in matches]),
-        busts=_mean([sum(facts.busts[at] for at in places) for facts, places in matches]),
-        timeouts=sum(facts.late[at] for facts, places in matches for at in places),
+        points=_mean(
+            [fmean(facts.points[at] for at in team_indexes) for facts, team_indexes in matches]
+        ),
+        busts=_mean(
+            [sum(facts.busts[at] for at in team_indexes) for facts, team_indexes in matches]
+        ),
+        timeouts=sum(facts.late[at] for facts, team_indexes in matches for at in team_indexes),
         seconds=_mean([facts.seconds for facts, _ in matches]),
     )
 
@@ -59,10 +63,10 @@ def _mean(values: Sequence[float]) -> float:
 def probability_strongest(team: TeamId, results: tuple[PairingResult, ...]) -> float | None:
     """Return the probability that a team is the strongest, sampling ratings; None without one."""
     shares = [
-        ((result.teams[first], result.teams[other]), share)
+        ((result.teams[first_index], result.teams[second_index]), share)
         for result in results
         for facts in result.facts
-        for first, other, share in facts.pairwise_shares()
+        for first_index, second_index, share in facts.pairwise_shares()
     ]
     ratings_by_team = rate_teams({member for teams, _ in shares for member in teams}, shares)
     if team not in ratings_by_team:
@@ -179,8 +183,8 @@ class ContestOverview:
     @cached_property
     def page_hash(self) -> str:
         """Hash that changes whenever the page does, except for running matches."""
-        parts = (self.settings, self.paused, self.frozen, self.names, self.results)
-        fingerprint = repr((*parts, len(self._ratings)))
+        content = (self.settings, self.paused, self.frozen, self.names, self.results)
+        fingerprint = repr((*content, len(self._ratings)))
         return hashlib.blake2b(fingerprint.encode(), digest_size=9).hexdigest()
 
     @property
@@ -199,11 +203,11 @@ class ContestOverview:
         """Yield the teams by place; teams sharing one are ordered by pairings lost and won."""
         place, scores = 1, self.form.scores(self.teams, self._decided)
         for level in self._table:
-            last = place + len(level) - 1
-            shared = str(place) if place == last else f"{place} to {last}"
+            last_place = place + len(level) - 1
+            shared = str(place) if place == last_place else f"{place} to {last_place}"
             lines = (self._line(shared, team, scores.get(team)) for team in level)
             yield from sorted(lines, key=lambda line: (line.pairings[1], -line.pairings[0]))
-            place = last + 1
+            place = last_place + 1
 
     def _line(self, places: str, team: TeamId, score: float | None) -> StandingsRow:
         results = [result for result in self.results if team in result.teams]
@@ -214,10 +218,10 @@ class ContestOverview:
             for result in results
             for _match, facts in result.finished_matches
         ]
-        won = sum(facts.winner == place for facts, place in played)
+        won = sum(facts.winner == team_index for facts, team_index in played)
         ties = sum(facts.winner is None for facts, _ in played)
         matches = won, ties, len(played) - won - ties
-        stats = match_stats([(facts, (place,)) for facts, place in played])
+        stats = match_stats([(facts, (team_index,)) for facts, team_index in played])
         fate = self._fate(team, pairings[1])
         return StandingsRow(places, team, fate, score, pairings, matches, stats)
 
@@ -234,9 +238,9 @@ class ContestOverview:
     def round_statistics(self) -> Iterator[RoundStatsRow]:
         """Yield the statistics of each round, and of the whole contest."""
         name = self.settings.name
-        for number in sorted({result.round for result in self.results}):
-            round_results = [result for result in self.results if result.round == number]
-            yield _round(f"Round {number}", f"{name}_Round{number}", round_results)
+        for round_number in sorted({result.round for result in self.results}):
+            round_results = [result for result in self.results if result.round == round_number]
+            yield _round(f"Round {round_number}", f"{name}_Round{round_number}", round_results)
         yield _round("All rounds", name, self.results)
 
     def practice_ladder(self) -> list[LadderRow]:
@@ -260,10 +264,10 @@ class ContestOverview:
     def running_matches(self) -> list[RunningMatch]:
         """The matches that are being played: the contest's, then those of practice."""
         contest_matches = [
-            RunningMatch(self._played[match], result, number)
+            RunningMatch(self._played[match], result, match_number)
             for result in self.results
             if not result.decided
-            for number, match in enumerate(result.matches, 1)
+            for match_number, match in enumerate(result.matches, 1)
             if match in self._played
         ]
         tag = self.settings.practice_tag

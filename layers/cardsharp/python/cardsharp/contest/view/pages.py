@@ -59,9 +59,9 @@ def _rendered(template: str, status: ContestOverview, **more: object) -> str:
 
 def _pairing_count(drawing: BracketLayout) -> str:
     """Return the number of pairings in words; the last game of a bracket may not be needed."""
-    number = sum(box.state != "needless" for box in drawing.boxes)
+    game_count = sum(box.state != "needless" for box in drawing.boxes)
     unsure = any(box.is_dashed and box.state == "open" for box in drawing.boxes)
-    return f"{number - 1} or {number}" if unsure else str(number)
+    return f"{game_count - 1} or {game_count}" if unsure else str(game_count)
 
 
 def _short(name: str, room: float) -> str:

@@ -36,7 +36,9 @@ def _position_parts(names: Sequence[str], you: int, position: BlefPosition) -> B
     return {"players": _players(names, position), **round_parts}
 
 
-def _round_parts(number: int | None, history: object, hands: Mapping[str, object]) -> BoardParts:
+def _round_parts(
+    round_number: int | None, history: object, hands: Mapping[str, object]
+) -> BoardParts:
     """Render a round. Its hands are shown only after its end, so `hands` is empty before."""
     notice = "The hands are shown when the round is over."
     hands_markup = NOTHING.join(
@@ -48,7 +50,7 @@ def _round_parts(number: int | None, history: object, hands: Mapping[str, object
         for name, cards in hands.items()
     )
     return {
-        "middle": render_part(f"Round {number}", _bet_list(history)),
+        "middle": render_part(f"Round {round_number}", _bet_list(history)),
         "hands": hands_markup or Markup('<p class="quiet">{}</p>').format(notice),
     }
 
@@ -64,10 +66,10 @@ def _players(names: Sequence[str], position: BlefPosition) -> Markup:
             line.format(
                 Markup(' class="now"') if seat == position.turn else "",
                 names[seat],
-                back * number,
-                f"{number} of {position.max_cards}" if number else "out",
+                back * card_count,
+                f"{card_count} of {position.max_cards}" if card_count else "out",
             )
-            for seat, number in enumerate(position.card_counts)
+            for seat, card_count in enumerate(position.card_counts)
         )
     )
 

@@ -15,14 +15,14 @@ def _marks(position: BlefPosition) -> Marks:
     for seat, action in position.history:
         bets[relative_seat(seat, me, seats)].append(action)
     cards = [
-        (relative_seat(seat, me, seats), number / position.max_cards)
-        for seat, number in enumerate(position.card_counts)
+        (relative_seat(seat, me, seats), card_count / position.max_cards)
+        for seat, card_count in enumerate(position.card_counts)
     ]
-    last = position.last_bet
+    last_bet = position.last_bet
     return {
         "hand": [_PLACES[card] for card in position.hand],
         "cards": cards,
-        "last bet": [] if last is None else [last],
+        "last bet": [] if last_bet is None else [last_bet],
         "said": flatten_block_indexes(bets, len(BETS)),
     }
 

@@ -92,11 +92,11 @@ class BayesJudge(Judge):
             raise ConfigError(
                 f"Match {record.match_id} has {players} players; of Blef only two are analysed."
             )
-        last = rounds[max(rounds)] if rounds else None
-        if last is None:
+        last_round = rounds[max(rounds)] if rounds else None
+        if last_round is None:
             return None
-        loser = last.history[-1].seat
-        if last.n_cards[loser] < max_cards(players):
+        loser = last_round.history[-1].seat
+        if last_round.n_cards[loser] < max_cards(players):
             return None
         return float(loser == 1)
 
@@ -117,16 +117,16 @@ def _equilibrium(
 
 
 def _option(position: BlefPosition, evaluation: BetEvaluation, action: int) -> BlefOption:
-    last = position.last_bet if action == CHECK else action
-    note = "" if last is None else describe_probability(evaluation.bet_probabilities[last])
+    bet = position.last_bet if action == CHECK else action
+    note = "" if bet is None else describe_probability(evaluation.bet_probabilities[bet])
     return BlefOption(action, _chance(position, evaluation, action), note)
 
 
 def _chance(position: BlefPosition, evaluation: BetEvaluation, action: int) -> float:
     """Return the probability not to lose the round with an action."""
-    last = position.last_bet
-    if action == CHECK and last is not None:
-        return 1 - evaluation.bet_probabilities[last]
+    last_bet = position.last_bet
+    if action == CHECK and last_bet is not None:
+        return 1 - evaluation.bet_probabilities[last_bet]
     return evaluation.win_probability(action)
 
 
@@ -146,9 +146,14 @@ def _value_if_opponent_loses(player_lives: int, opponent_lives: tuple[int, ...])
     """Return the chance to win the match once a random opponent has lost a round."""
     return fmean(
         match_win_probability(
-            player_lives, (*opponent_lives[:place], remaining - 1, *opponent_lives[place + 1 :])
+            player_lives,
+            (
+                *opponent_lives[:opponent_index],
+                remaining - 1,
+                *opponent_lives[opponent_index + 1 :],
+            ),
         )
-        for place, remaining in enumerate(opponent_lives)
+        for opponent_index, remaining in enumerate(opponent_lives)
     )
 
 

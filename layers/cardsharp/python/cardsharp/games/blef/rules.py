@@ -89,8 +89,8 @@ def max_cards(players: int) -> int:
 
 def start(players: int, deal: DealHand) -> Round:
     """Deal and return the first round: one card for each player, and the first seat begins."""
-    first = Round(1, max_cards(players), (1,) * players, (), 0)
-    return _deal_hands(first, deal)
+    first_round = Round(1, max_cards(players), (1,) * players, (), 0)
+    return _deal_hands(first_round, deal)
 
 
 def legal_actions(round_: Round) -> tuple[int, ...]:
@@ -137,7 +137,7 @@ def _resolve(live: Round, checker: int, deal: DealHand) -> ActionResult:
 def _next_active_seat(seat: int, n_cards: tuple[int, ...]) -> int:
     """Return the next seat in the circle whose player is still in the game."""
     circle = chain(range(seat + 1, len(n_cards)), range(seat))
-    return next(other for other in circle if n_cards[other])
+    return next(candidate for candidate in circle if n_cards[candidate])
 
 
 def _deal_hands(live: Round, deal: DealHand) -> Round:

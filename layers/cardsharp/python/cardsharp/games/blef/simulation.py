@@ -32,7 +32,7 @@ _RANGE_STARTS = (2, 4, 8, 19)
 
 def make_deal_function(rng: Random) -> DealHand:
     """Return a function that deals cards with this random generator."""
-    return lambda number: tuple(rng.sample(DECK, number))
+    return lambda card_count: tuple(rng.sample(DECK, card_count))
 
 
 def resample_hidden_hands(live: Round, seat: int | None, rng: Random) -> Round:
@@ -44,8 +44,8 @@ def resample_hidden_hands(live: Round, seat: int | None, rng: Random) -> Round:
         )
     )
     hands = tuple(
-        hand if at == seat else sort_hand([next(hidden_cards) for _ in range(number)])
-        for at, (hand, number) in enumerate(zip(live.hands, live.n_cards, strict=True))
+        hand if at == seat else sort_hand([next(hidden_cards) for _ in range(card_count)])
+        for at, (hand, card_count) in enumerate(zip(live.hands, live.n_cards, strict=True))
     )
     return replace(live, hands=hands)
 

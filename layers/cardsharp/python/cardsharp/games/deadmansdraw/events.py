@@ -33,8 +33,11 @@ class TurnDelta:
 
 def stack_delta(previous: Iterable[Card], current: Iterable[Card]) -> StackDelta:
     """Return the difference between two piles, each delta in its own pile's order."""
-    old, new = tuple(previous), tuple(current)
-    return StackDelta(removed=cards_without(old, new), added=cards_without(new, old))
+    previous_cards, current_cards = tuple(previous), tuple(current)
+    return StackDelta(
+        removed=cards_without(previous_cards, current_cards),
+        added=cards_without(current_cards, previous_cards),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +128,8 @@ Event = (
 
 def action_from_events(events: Iterable[Event]) -> Action | None:
     """Return the player's action that caused these events, None if none did."""
-    first = next((event for event in events if not isinstance(event, TurnStarted)), None)
-    match first:
+    first_event = next((event for event in events if not isinstance(event, TurnStarted)), None)
+    match first_event:
         case CardDrawn():
             return DRAW
         case TurnEnded():
@@ -175,11 +178,11 @@ def _answer(event: EffectAnswered, oracle_card: Card | None) -> EventPart:
 
 def describe_events(events: Sequence[Event]) -> str:
     """Return a move in words."""
-    parts = ["".join(map(str, piece)) for piece in describe_event_parts(events)]
+    phrases = ["".join(map(str, event_part)) for event_part in describe_event_parts(events)]
     for event in events:
         match event:
             case TurnEnded(successful):
-                parts.append("banks" if successful else "busts")
-            case MatchEnded((first, second)):
-                parts.append(f"ends the match, {first} : {second}")
-    return " ".join(dict.fromkeys(parts)) or ("begins" if events else "not recorded yet")
+                phrases.append("banks" if successful else "busts")
+            case MatchEnded((first_score, second_score)):
+                phrases.append(f"ends the match, {first_score} : {second_score}")
+    return " ".join(dict.fromkeys(phrases)) or ("begins" if events else "not recorded yet")

@@ -41,8 +41,11 @@ def fallback_for_unreadable_match(
     choose for us. A turn with an empty play area cannot be ended (docs/spec/arena.md section 7), so
     it draws instead.
     """
-    order = (_BLIND_END, _BLIND_DRAW) if play_area else (_BLIND_DRAW, _BLIND_END)
-    return next((action for action in order if action not in rejected_actions), order[0])
+    preferred_actions = (_BLIND_END, _BLIND_DRAW) if play_area else (_BLIND_DRAW, _BLIND_END)
+    return next(
+        (action for action in preferred_actions if action not in rejected_actions),
+        preferred_actions[0],
+    )
 
 
 def decide_in_time(
@@ -61,7 +64,7 @@ def decide_in_time(
 
 def _refusal(position: DeadMansDrawPosition, action: Action) -> str | None:
     try:
-        apply(position.to_state(), action, lambda pile, number: pile[:number])
+        apply(position.to_state(), action, lambda pile, count: pile[:count])
     except RulesError as error:
         return f"the rules refuse '{action}': {str(error).rstrip('.')}"
     return None

@@ -91,7 +91,7 @@ class CaptainJudge(Judge):
 
 def _refusing(position: DeadMansDrawPosition) -> float:
     """Return the win probability after leaving the Oracle's card, which `captain` never does."""
-    state, _ = apply(position.to_state(), REFUSE_ORACLE, lambda pile, number: pile[:number])
+    state, _ = apply(position.to_state(), REFUSE_ORACLE, lambda pile, count: pile[:count])
     next_position = replace(
         position, pending=state.pending_effect, refused_oracle_card=position.known_top
     )

@@ -145,18 +145,20 @@ class _Telling:
         return luck
 
     def _draws(self, turn: SimulatedTurn, owed: int) -> dict[int, float]:
-        place = self.search.value_of_placing
+        value_of_placing = self.search.value_of_placing
         return _values(
-            turn, turn.pile, lambda card: place(turn.without_pile_card(card), card, owed, 0)
+            turn,
+            turn.pile,
+            lambda card: value_of_placing(turn.without_pile_card(card), card, owed, 0),
         )
 
 
 def _values(turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]) -> dict[int, float]:
     """Return the value of each of the cards, equal within a group of equivalent cards."""
-    values, numbers = dict[int, float](), card_numbers_in(cards)
-    for card, number in group_all_suits(cards, turn.own_bank, turn.barred, is_fine=True):
-        values |= dict.fromkeys(numbers[:number], value_of(card))
-        del numbers[:number]
+    values, card_numbers = dict[int, float](), card_numbers_in(cards)
+    for card, group_size in group_all_suits(cards, turn.own_bank, turn.barred, is_fine=True):
+        values |= dict.fromkeys(card_numbers[:group_size], value_of(card))
+        del card_numbers[:group_size]
     return values
 
 

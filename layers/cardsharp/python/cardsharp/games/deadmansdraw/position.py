@@ -174,10 +174,10 @@ class PublicInfoTracker:
 
     def copy(self) -> "PublicInfoTracker":
         """Return an independent tracker with the same information."""
-        other = copy(self)
-        other.unseen, other.discard_pile = self.unseen.copy(), self.discard_pile.copy()
-        other.play_area, other.banks = self.play_area.copy(), self.banks.copy()
-        return other
+        clone = copy(self)
+        clone.unseen, clone.discard_pile = self.unseen.copy(), self.discard_pile.copy()
+        clone.play_area, clone.banks = self.play_area.copy(), self.banks.copy()
+        return clone
 
     def position_for(
         self, seat: int, turn: int, history: tuple[PastMove, ...]

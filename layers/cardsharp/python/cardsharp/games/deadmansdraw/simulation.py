@@ -85,13 +85,13 @@ def deal_state(rng: Random, deck: tuple[Card, ...] = SERVER_DECK) -> State:
 
 def random_card_picker(rng: Random) -> CardPicker:
     """Return a picker that takes random cards, independent of their order in the discard pile."""
-    return lambda pile, number: _draw_cards(rng, sorted(pile, key=deck_sort_key), number)
+    return lambda pile, count: _draw_cards(rng, sorted(pile, key=deck_sort_key), count)
 
 
-def _draw_cards(dice: Random, cards: Iterable[Card], number: int | None = None) -> tuple[Card, ...]:
-    """Return `number` of the cards, or all of them, in random order."""
+def _draw_cards(dice: Random, cards: Iterable[Card], count: int | None = None) -> tuple[Card, ...]:
+    """Return `count` of the cards, or all of them, in random order."""
     rest = list(cards)
-    times = len(rest) if number is None else number
+    times = len(rest) if count is None else count
     return tuple(rest.pop(dice.randrange(len(rest))) for _ in range(times))
 
 

@@ -163,8 +163,8 @@ class StateBuilder:
 
     def _pick(self, max_count: int) -> tuple[Card, ...]:
         """Take up to `max_count` random cards from the discard pile."""
-        number = min(max_count, len(self.discard_pile))
-        picked = self.chance(tuple(self.discard_pile), number) if number else ()
+        count = min(max_count, len(self.discard_pile))
+        picked = self.chance(tuple(self.discard_pile), count) if count else ()
         for card in picked:
             self.discard_pile.remove(card)
         return picked
@@ -264,9 +264,10 @@ class StateBuilder:
     def _answer_oracle(self, pending: PendingEffect, card: Card | None) -> None:
         peeked = pending.cards[0]
         if card is not None and card != peeked:
-            text = f'{{"suit":"{peeked.suit}","value":{peeked.value}}}'
+            card_json = f'{{"suit":"{peeked.suit}","value":{peeked.value}}}'
             raise IllegalAction(
-                f"Inappropriate Card specified for effect response. Oracle peeked card was: {text}."
+                "Inappropriate Card specified for effect response. Oracle peeked card "
+                f"was: {card_json}."
             )
         self.events.append(EffectAnswered(EffectType.ORACLE, card))
         if card is None:

@@ -38,7 +38,7 @@ def _parts(header: Header, step: ReplayStep) -> BoardParts:
 
 def _position_parts(names: Sequence[str], you: int, position: EuchrePosition) -> BoardParts:
     """Render a position: its viewer comes first, then the other seats clockwise."""
-    chairs = [names[(you + place) % len(_SEATS)] for place in _SEATS]
+    chairs = [names[(you + offset) % len(_SEATS)] for offset in _SEATS]
     state = {
         "turnCard": card_name(position.public_state.turn_card),
         **public_state_body(position.public_state, position.seat),
@@ -114,8 +114,8 @@ def _middle(header: Header, step: ReplayStep) -> Markup:
 
 
 def _pairs(step: ReplayStep, name: str) -> list[tuple[int, str]]:
-    entries = step.public_state.get(name)
-    return [(seat, text) for seat, text in entries] if isinstance(entries, list) else []
+    pairs = step.public_state.get(name)
+    return [(seat, text) for seat, text in pairs] if isinstance(pairs, list) else []
 
 
 def _won(step: ReplayStep) -> list[int]:

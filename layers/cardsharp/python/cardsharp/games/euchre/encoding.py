@@ -43,7 +43,7 @@ def _marks(position: EuchrePosition) -> Marks:
         "alone": [0] if call is not None and call.goes_alone else [],
         "played": flatten_block_indexes(played, len(DECK)),
         "trick": flatten_block_indexes(trick, len(DECK)),
-        "tricks won": [(side, number / TRICKS) for side, number in enumerate(won)],
+        "tricks won": [(side, trick_count / TRICKS) for side, trick_count in enumerate(won)],
     }
 
 

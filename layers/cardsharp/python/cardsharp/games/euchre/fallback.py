@@ -11,9 +11,9 @@ def fallback_action(
     position: EuchrePosition, _rejected_actions: frozenset[Action] = frozenset()
 ) -> Action:
     """Return a pass, no lone defence, or the lowest legal card. The server accepts all of these."""
-    first = position.legal_actions[0]
-    if isinstance(first, Bid | Defend):
-        return first
+    first_action = position.legal_actions[0]
+    if isinstance(first_action, Bid | Defend):
+        return first_action
     cards = {
         action.card: action
         for action in position.legal_actions

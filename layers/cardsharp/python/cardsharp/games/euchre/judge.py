@@ -41,7 +41,7 @@ def deal_luck(cards: tuple[Card, ...], deal_value: Callable[[int], float] = floa
     dice = Random(repr(cards))
     samples = (tuple(dice.sample(DECK, len(DECK))) for _ in range(LUCK_SAMPLES))
     return deal_value(playout_points(cards)) - fmean(
-        deal_value(playout_points(other)) for other in samples
+        deal_value(playout_points(sample)) for sample in samples
     )
 
 

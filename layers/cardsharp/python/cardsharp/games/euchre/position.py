@@ -85,14 +85,14 @@ def position_for(deal: Deal, seat: int) -> EuchrePosition:
     """
     pending = pending_decision(deal.public_state)
     to_act = pending is not None and pending.seat == seat
-    question = DecisionType.PLAY if pending is None else pending.decision_type
+    decision_type = DecisionType.PLAY if pending is None else pending.decision_type
     table, hand = deal.public_state, deal.hand(seat)
     call = table.trump_call
-    discards = to_act and question is DecisionType.DISCARD
+    discards = to_act and decision_type is DecisionType.DISCARD
     if discards and call is not None and call.caller_seat % 2 != seat % 2:
         table = replace(table, bids=(*table.bids[:-1], Bid(call.suit)))
     sees_discard = seat == DEALER and deal.discard is not None and deal.discard != FACE_DOWN
-    answers = legal_answers(table, question, hand) if to_act else ()
+    legal_actions = legal_answers(table, decision_type, hand) if to_act else ()
     return EuchrePosition(
-        seat, question, hand, table, answers, deal.discard if sees_discard else None
+        seat, decision_type, hand, table, legal_actions, deal.discard if sees_discard else None
     )

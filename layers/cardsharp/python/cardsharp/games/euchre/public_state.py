@@ -73,8 +73,8 @@ class PublicState:
         """Call that ended the bidding, None while no suit is named."""
         if not self.bids or self.bids[-1].suit is None:
             return None
-        last = self.bids[-1]
-        return TrumpCall(len(self.bids) - 1, self.bids[-1].suit, last.goes_alone)
+        last_bid = self.bids[-1]
+        return TrumpCall(len(self.bids) - 1, self.bids[-1].suit, last_bid.goes_alone)
 
     @property
     def required_trump_call(self) -> TrumpCall:

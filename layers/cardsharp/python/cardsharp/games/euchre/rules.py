@@ -89,8 +89,8 @@ def legal_cards(hand: tuple[Card, ...], suit_led: Suit | None, trump: Suit) -> t
 def legal_bids(bid_index: int, turn_card: Card) -> tuple[Bid, ...]:
     """Return the legal bids at that index: 0 to 3 is the first round, 4 to 7 the second."""
     turned = turn_card & 3
-    first = bid_index < 4  # noqa: PLR2004 - seats at the table
-    suits = [suit for suit in SUITS if (suit == turned) == first]
+    is_first_round = bid_index < 4  # noqa: PLR2004 - seats at the table
+    suits = [suit for suit in SUITS if (suit == turned) == is_first_round]
     return (PASS, *(Bid(suit, alone) for suit in suits for alone in (False, True)))
 
 

@@ -180,7 +180,7 @@ class EuchreSimulation(Simulation[SimulatedEuchreMatch, EuchrePosition, Action])
                     counted[name][seated_deal.player_at(call.caller_seat) % 2] += is_so(
                         call, result
                     )
-        by_side = {name: tuple(numbers) for name, numbers in counted.items()}
+        by_side = {name: tuple(counts) for name, counts in counted.items()}
         return {**by_side, "deals": (len(state.all_deals),), "passed_out": (passed_out,)}
 
     def build_strategy(
@@ -224,14 +224,14 @@ def resample_unseen_cards(deal: Deal, rng: Random) -> Deal:
     played = {card for trick in deal.public_state.tricks for _, card in trick}
     seat_places = range(HAND_SIZE * pending.seat, HAND_SIZE * (pending.seat + 1))
     hidden = [
-        place
-        for place, card in enumerate(deal.cards)
-        if place not in seat_places and place != TURN_CARD_INDEX and card not in played
+        card_index
+        for card_index, card in enumerate(deal.cards)
+        if card_index not in seat_places and card_index != TURN_CARD_INDEX and card not in played
     ]
     moved = rng.sample(hidden, len(hidden))
     cards = list(deal.cards)
-    for place, source in zip(hidden, moved, strict=True):
-        cards[place] = deal.cards[source]
+    for card_index, source in zip(hidden, moved, strict=True):
+        cards[card_index] = deal.cards[source]
     laid = deal.discard
     if laid is not None and pending.seat != DEALER:
         candidates = {

@@ -50,10 +50,10 @@ def order_handler(package: str) -> Callable[[Mapping[str, Any], InvocationContex
 
 
 @contextmanager
-def _met(folder: str, places: SeatDependencies, match_id: str) -> Iterator["HostedBotMatch"]:
+def _met(folder: str, dependencies: SeatDependencies, match_id: str) -> Iterator["HostedBotMatch"]:
     """A seat of ours, met within the limits of the settings."""
-    seat = find_seat(places.vault, match_id)
-    settings = places.settings
+    seat = find_seat(dependencies.vault, match_id)
+    settings = dependencies.settings
     with HostedGameClient(seat.url, settings.limits, settings.proxy) as client:
         yield build_seat_match(folder, seat, client, Random())
 
@@ -98,7 +98,7 @@ class HostedBotMatch:
         return {"result": "unknown", "winner": None, "reason": error.message}
 
     def _sight(self, recorded: MoveFacts, *, wait: bool = False) -> Observation[Any]:
-        missing = next(number for number in count() if number not in recorded)
+        missing = next(sequence for sequence in count() if sequence not in recorded)
         game_body = self.client.get_game(self.seat.game, self.seat.secret, missing, wait=wait)
         is_our_turn = (
             game_body.turn is not None and game_body.names[game_body.turn] == self.seat.nickname
@@ -106,10 +106,10 @@ class HostedBotMatch:
         moves = dict(enumerate(game_body.moves, missing))
         return Observation(
             next_sequence=game_body.count,
-            facts={number: move.model_dump() for number, move in moves.items()},
+            facts={sequence: move.model_dump() for sequence, move in moves.items()},
             summaries={
-                number: MoveSummary(number + 1, move.player, description=move.words)
-                for number, move in moves.items()
+                sequence: MoveSummary(sequence + 1, move.player, description=move.words)
+                for sequence, move in moves.items()
             },
             outcome=outcome_of(game_body, self.seat.nickname),
             turn=HostedBotTurn(self, game_body) if is_our_turn else None,
@@ -187,9 +187,9 @@ class HostedGameClient(ServiceClient):
         call = ArenaRequest(
             metric_name=kind, path="/game", params=params, timeout=limit, is_long_poll=wait
         )
-        answer = self._transport.send(call)
+        response = self._transport.send(call)
         try:
-            return HostedGameBody.model_validate_json(answer.body)
+            return HostedGameBody.model_validate_json(response.body)
         except ValidationError:
             raise MalformedResponse("The service's answer is no game.") from None
 
@@ -197,9 +197,9 @@ class HostedGameClient(ServiceClient):
         """Take a seat; a repetition changes nothing."""
         self._post("join", {"game": game, "name": name, "secret": secret})
 
-    def act(self, game: str, secret: str, number: int, action: Any) -> None:  # noqa: ANN401 - any JSON
+    def act(self, game: str, secret: str, move_number: int, action: Any) -> None:  # noqa: ANN401 - any JSON
         """Act as the game's move of this number; sent exactly once."""
-        self._post("act", {"game": game, "secret": secret, "number": number, "action": action})
+        self._post("act", {"game": game, "secret": secret, "number": move_number, "action": action})
 
     def _post(self, kind: str, body: dict[str, object]) -> None:
         limit = self._limits.action_timeout

@@ -38,7 +38,10 @@ def define_hosted_game(
     The package has `RULES` (module simulation), `DRAWING` (module drawing) and a package
     `strategies`. `overrides` are parts that the game defines itself.
     """
-    parts = {part: LazyImport[Any](place, (package,)) for part, place in _DEFAULT_PARTS.items()}
+    parts = {
+        field_name: LazyImport[Any](import_path, (package,))
+        for field_name, import_path in _DEFAULT_PARTS.items()
+    }
     return Game(
         name=package.rpartition(".")[2],
         title=title,

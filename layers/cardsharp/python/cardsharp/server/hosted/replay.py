@@ -110,11 +110,11 @@ def _restored(
     )
     for _ in range(_TRIES):
         states = [rules.initial_state(dice)]
-        for number, action in enumerate(actions):
+        for move_index, action in enumerate(actions):
             position = rules.current_position(states[-1])
-            if position != positions.get(number, position) or action not in rules.legal_actions_in(
-                position
-            ):
+            if position != positions.get(
+                move_index, position
+            ) or action not in rules.legal_actions_in(position):
                 break
             states.append(rules.next_state(states[-1], action, dice))
         else:

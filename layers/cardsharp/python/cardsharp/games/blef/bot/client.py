@@ -50,11 +50,11 @@ class BlefClient(ServiceClient):
         Reads the list of the current API, which includes rooms, or else that of version 2.3.
         """
         try:
-            answer = self._transport.send(self._listing("/games"))
+            response = self._transport.send(self._listing("/games"))
         except (NotFound, RequestRejected, UpstreamError):
-            answer = self._transport.send(self._listing(f"{BASE_PATH}/games"))
+            response = self._transport.send(self._listing(f"{BASE_PATH}/games"))
         try:
-            games = _PUBLIC.validate_json(answer.body)
+            games = _PUBLIC.validate_json(response.body)
         except ValueError:
             raise MalformedResponse("The answer is no list of games.") from None
         return [game for game in games if not game.started]
@@ -87,9 +87,9 @@ class BlefClient(ServiceClient):
 
     def join(self, game: str, nickname: str, player: str) -> str:
         """Join with a uuid that we chose; return the uuid that the service assigned."""
-        answer = self._change(game, "join", {"nickname": nickname, "player_uuid": player})
+        response = self._change(game, "join", {"nickname": nickname, "player_uuid": player})
         try:
-            return JoinedBody.model_validate_json(answer.body, extra="ignore").player_uuid
+            return JoinedBody.model_validate_json(response.body, extra="ignore").player_uuid
         except ValueError:
             # Without its cause, which would show the uuid.
             raise MalformedResponse(
@@ -137,9 +137,11 @@ class BlefClient(ServiceClient):
         call = ArenaRequest(
             metric_name=kind, path=_path(game), params=params, timeout=limit, is_long_poll=waits
         )
-        answer = self._transport.send(call)
-        version = answer.headers.get(VERSION_HEADER, "")
-        return GameSnapshot(parse_state(answer.body), int(version) if version.isdecimal() else None)
+        response = self._transport.send(call)
+        version = response.headers.get(VERSION_HEADER, "")
+        return GameSnapshot(
+            parse_state(response.body), int(version) if version.isdecimal() else None
+        )
 
 
 def normalize_service_address(url: str) -> str:

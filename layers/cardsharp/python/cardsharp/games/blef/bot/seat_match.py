@@ -178,8 +178,8 @@ class BlefBotMatch:
             default=0,
         )
         facts: dict[int, Body] = {} if over else move_facts_from_state(state)
-        for number in range(closed + 1, state.round_number + over):
-            facts |= move_facts_from_state(self.client.get_round(self.seat.game, number))
+        for round_number in range(closed + 1, state.round_number + over):
+            facts |= move_facts_from_state(self.client.get_round(self.seat.game, round_number))
         is_our_turn = not over and state.cp_nickname == nickname
         all_facts = {**recorded_facts, **facts}
         return Observation(
@@ -233,11 +233,11 @@ def _position(snapshot: GameSnapshot, nickname: str, facts: MoveFacts) -> BlefPo
         return position
 
 
-def _met(places: SeatDependencies, match_id: str) -> AbstractContextManager[BlefBotMatch]:
+def _met(dependencies: SeatDependencies, match_id: str) -> AbstractContextManager[BlefBotMatch]:
     """A seat of ours, met within the limits of the settings."""
-    settings = places.settings
+    settings = dependencies.settings
     connect = partial(BlefClient, limits=settings.limits, proxy=settings.proxy)
-    return open_match(connect, places.vault, places.dispatcher.clock, match_id)
+    return open_match(connect, dependencies.vault, dependencies.dispatcher.clock, match_id)
 
 
 SEAT_BOT = SeatBot(GAME.name, BlefJoinGameOrder, _met)

@@ -86,14 +86,14 @@ def move_facts_of_round(
 ) -> dict[int, Body]:
     """Return the facts of the moves of a round by sequence; the last one includes the hands."""
     return {
-        SEQUENCES_PER_ROUND * round_number + place: {
+        SEQUENCES_PER_ROUND * round_number + move_index: {
             "round": round_number,
             "player": player,
             "actionId": action,
             "action": action_name(action),
             **({"hands": hands} if action == LOST_MARKER else {}),
         }
-        for place, (player, action) in enumerate(bets)
+        for move_index, (player, action) in enumerate(bets)
     }
 
 
@@ -114,12 +114,14 @@ def summarize_moves(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Summar
 def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:
     """Return the completely logged rounds that are over, by number; raise `StoreError`."""
     rounds = {}
-    for end in sorted(place for place, body in facts.items() if closes_round(body)):
-        places = range(end - end % SEQUENCES_PER_ROUND, end + 1)
-        moves = [parse_record(_Fact, facts[place]) for place in places if place in facts]
+    for end in sorted(sequence for sequence, body in facts.items() if closes_round(body)):
+        sequences = range(end - end % SEQUENCES_PER_ROUND, end + 1)
+        moves = [
+            parse_record(_Fact, facts[sequence]) for sequence in sequences if sequence in facts
+        ]
         _check(moves)
         names = {*(fact.player for fact in moves), *moves[-1].hands}
-        if len(moves) == len(places) and names <= seats.keys():
+        if len(moves) == len(sequences) and names <= seats.keys():
             rounds[end // SEQUENCES_PER_ROUND] = _round(end // SEQUENCES_PER_ROUND, moves, seats)
     return rounds
 
@@ -127,17 +129,20 @@ def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[i
 def _check(moves: Sequence[_Fact]) -> None:
     """Raise `StoreError` for an impossible round: too low a bet, or a card that was dealt twice."""
     dealt_cards = [*chain.from_iterable(moves[-1].hands.values())]
-    raised = all(first.action_id < other.action_id for first, other in pairwise(moves))
+    raised = all(
+        previous_move.action_id < next_move.action_id
+        for previous_move, next_move in pairwise(moves)
+    )
     if len({*dealt_cards}) < len(dealt_cards) or not raised or moves[0].action_id < 0:
         raise StoreError("The log has a round of Blef that cannot have been played.")
 
 
-def _round(number: int, moves: Sequence[_Fact], seats: Mapping[str, int]) -> Round:
+def _round(round_number: int, moves: Sequence[_Fact], seats: Mapping[str, int]) -> Round:
     hands_by_seat = {seats[name]: sort_hand(cards) for name, cards in moves[-1].hands.items()}
     players = max(seats.values()) + 1
     hands = tuple(hands_by_seat.get(seat, ()) for seat in range(players))
     history = tuple(RoundMove(seats[fact.player], fact.action_id) for fact in moves)
-    return Round(number, max_cards(players), tuple(map(len, hands)), hands, None, history)
+    return Round(round_number, max_cards(players), tuple(map(len, hands)), hands, None, history)
 
 
 def closes_round(facts: Body | None) -> bool:

@@ -42,7 +42,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
     bets: list[list[object]] = []
     seats = seats_by_nickname(record, moves)
     for move in moves:
-        facts, number = move.facts or {}, move.sequence // SEQUENCES_PER_ROUND
+        facts, round_number = move.facts or {}, move.sequence // SEQUENCES_PER_ROUND
         if move.sequence % SEQUENCES_PER_ROUND == 0:
             bets = []
         if move.facts is not None:
@@ -58,10 +58,10 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
         mover = None if closes_round(facts) else seats.get(str(facts.get("player")))
         yield ReplayStep(
             sequence=move.sequence,
-            turn=number,
+            turn=round_number,
             seat=mover if thought is None else thought.seat,
             description=_words(facts),
-            public_state={"round": number, "history": bets, "hands": facts.get("hands", {})},
+            public_state={"round": round_number, "history": bets, "hands": facts.get("hands", {})},
             decision=thought,
         )
 
@@ -80,9 +80,9 @@ def seats_by_nickname(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[
     for move in moves:
         intent_seats = [] if move.intent is None else [*_bets(move.intent), move.intent.get("seat")]
         start = move.sequence - move.sequence % SEQUENCES_PER_ROUND
-        for place, seat in enumerate(intent_seats, start):
-            if isinstance(seat, int) and place in players:
-                seats[players[place]] = seat
+        for sequence, seat in enumerate(intent_seats, start):
+            if isinstance(seat, int) and sequence in players:
+                seats[players[sequence]] = seat
     return seats
 
 
@@ -141,7 +141,9 @@ def closed_rounds_of_match(record: MatchRecord, moves: Sequence[MoveRecord]) -> 
 def _position(step: ReplayStep, rounds: Mapping[int, Round]) -> BlefPosition | None:
     """Return the position of the player who made a step; None if unrecorded or not a decision."""
     thought, over = step.decision, rounds.get(step.turn)
-    earlier = tuple(rounds[number] for number in sorted(rounds) if number < step.turn)
+    earlier = tuple(
+        rounds[round_number] for round_number in sorted(rounds) if round_number < step.turn
+    )
     if thought is not None and thought.position is not None and thought.seat is not None:
         intent_position, me = parse_record(_IntentPosition, thought.position), thought.seat
         player_hand, players = sort_hand(intent_position.hand), len(intent_position.cards)

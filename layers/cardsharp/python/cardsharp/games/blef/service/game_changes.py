@@ -63,11 +63,11 @@ def _free_nickname(game: GameRecord, nickname: str | None) -> str:
     if not nickname:
         raise BlefError("Nickname missing - please supply it", "nickname", nickname)
     if not request_params.is_nickname(nickname):
-        text = "Nickname must start with a letter and only contain alphanumeric characters"
-        raise BlefError(text, "nickname", nickname)
+        message = "Nickname must start with a letter and only contain alphanumeric characters"
+        raise BlefError(message, "nickname", nickname)
     if len(nickname) > request_params.MAX_NICKNAME:
-        text = f"Nickname too long - must be within {request_params.MAX_NICKNAME} characters"
-        raise BlefError(text, "nickname", nickname)
+        message = f"Nickname too long - must be within {request_params.MAX_NICKNAME} characters"
+        raise BlefError(message, "nickname", nickname)
     if nickname in game.nicknames:
         raise BlefError("Nickname already taken", "nickname", nickname, HTTPStatus.CONFLICT)
     return nickname
@@ -112,7 +112,7 @@ def invite(
         raise BlefError("Invalid agent_name", "agent_name", None)
     more = ("", *(f"_{number}" for number in range(2, rules.MAX_PLAYERS + 1)))
     # No person can be called so, for the parentheses.
-    candidate_names = (f"{agent_name}{number}_(AI)" for number in more)
+    candidate_names = (f"{agent_name}{suffix}_(AI)" for suffix in more)
     nickname = next(name for name in candidate_names if name not in game.nicknames)
     return GameChange(game.with_player(nickname, player_uuid, agents[agent_name]))
 
@@ -133,13 +133,17 @@ def start(
     if len(game.players) < rules.MIN_PLAYERS:
         raise forbidden("At least 2 players needed to start a game")
     seated = _seated(game.players, randomness)
-    first = rules.start(len(seated), randomness.deal)
+    first_round = rules.start(len(seated), randomness.deal)
     return GameChange(
-        replace(game, players=seated, round=first, is_public=game.is_public and not make_private)
+        replace(
+            game, players=seated, round=first_round, is_public=game.is_public and not make_private
+        )
     )
 
 
-def _seated(players: tuple[GamePlayer, ...], chance: SecureRandomness) -> tuple[GamePlayer, ...]:
+def _seated(
+    players: tuple[GamePlayer, ...], randomness: SecureRandomness
+) -> tuple[GamePlayer, ...]:
     """Return the players in random seating order, with bots spread evenly between people.
 
     Bots take the seats i * players / bots, counted from a random seat (docs/spec/blef-next.md
@@ -147,13 +151,15 @@ def _seated(players: tuple[GamePlayer, ...], chance: SecureRandomness) -> tuple[
     """
     bots = [player for player in players if player.bot_name is not None]
     people = [player for player in players if player.bot_name is None]
-    rest = iter([people[joined] for joined in chance.seating_order(len(people))])
-    number = len(players)
-    first = chance.seating_order(number)[0] if bots else 0
-    seats = sorted((first + i * number // len(bots)) % number for i in range(len(bots)))
+    rest = iter([people[joined] for joined in randomness.seating_order(len(people))])
+    player_count = len(players)
+    first_bot_seat = randomness.seating_order(player_count)[0] if bots else 0
+    seats = sorted(
+        (first_bot_seat + i * player_count // len(bots)) % player_count for i in range(len(bots))
+    )
     bots_by_seat = dict(zip(seats, bots, strict=True))
     return tuple(
-        bots_by_seat[seat] if seat in bots_by_seat else next(rest) for seat in range(number)
+        bots_by_seat[seat] if seat in bots_by_seat else next(rest) for seat in range(player_count)
     )
 
 
@@ -191,11 +197,11 @@ def _check_turn(game: GameRecord, player_uuid: str | None) -> None:
     if uuid is None:
         raise BlefError("Invalid player UUID", "player_uuid", player_uuid)
     seat = game.seat_of(uuid)
-    text = "The submitted UUID does not match the UUID of the current player"
+    message = "The submitted UUID does not match the UUID of the current player"
     if seat is None:
-        raise BlefError(text, "player_uuid", player_uuid, v2022_text=NO_PLAYER)
+        raise BlefError(message, "player_uuid", player_uuid, v2022_text=NO_PLAYER)
     if game.round is None or seat != game.round.turn:
-        raise BlefError(text, "player_uuid", player_uuid)
+        raise BlefError(message, "player_uuid", player_uuid)
 
 
 def _check_open(game: GameRecord) -> None:
@@ -217,5 +223,5 @@ def _check_admin(game: GameRecord, admin_uuid: str | None) -> None:
     if uuid is None:
         raise BlefError("Invalid admin UUID", "admin_uuid", admin_uuid)
     if not game.is_admin(uuid):
-        text = "Admin UUID does not match"
-        raise BlefError(text, "admin_uuid", admin_uuid, HTTPStatus.FORBIDDEN)
+        message = "Admin UUID does not match"
+        raise BlefError(message, "admin_uuid", admin_uuid, HTTPStatus.FORBIDDEN)

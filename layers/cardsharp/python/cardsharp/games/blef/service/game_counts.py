@@ -50,11 +50,11 @@ def build_count_updates(
 ) -> list[Increment]:
     """Build the writes that move a changed game to its new count bucket; empty if unchanged."""
     shift: Counter[_Bucket] = Counter()
-    share = zlib.crc32(game_uuid.encode()) % SHARD_COUNT
-    for entry, by in ((old_lifetime, -1), (new_lifetime, 1)):
-        if entry is not None:
-            shift[_minute_bucket(entry.changed_at, share)] += by
-            shift[_last_bucket(entry, share)] += by
+    shard = zlib.crc32(game_uuid.encode()) % SHARD_COUNT
+    for lifetime, by in ((old_lifetime, -1), (new_lifetime, 1)):
+        if lifetime is not None:
+            shift[_minute_bucket(lifetime.changed_at, shard)] += by
+            shift[_last_bucket(lifetime, shard)] += by
     # A bucket that no longer counts is left alone, for it may have been dropped.
     oldest = new_lifetime.changed_at - ACTIVE_WINDOW
     return [
@@ -67,11 +67,11 @@ def build_count_updates(
 def count_active(documents: DocumentStore, current_time: datetime) -> int:
     """Return the number of recently changed games, counting the first minute in full."""
     since = current_time - ACTIVE_WINDOW
-    first = _sum(documents.query(_hour(since), exclusive_start=_at(since)))
+    first_hour_count = _sum(documents.query(_hour(since), exclusive_start=_at(since)))
     return (
-        first
+        first_hour_count
         if _hour(current_time) == _hour(since)
-        else first + _sum(documents.query(_hour(current_time)))
+        else first_hour_count + _sum(documents.query(_hour(current_time)))
     )
 
 
@@ -87,18 +87,18 @@ def count_all(documents: DocumentStore, current_time: datetime) -> int:
     )
 
 
-def _minute_bucket(changed: datetime, share: int) -> _Bucket:
+def _minute_bucket(changed: datetime, shard: int) -> _Bucket:
     start = changed.astimezone(UTC).replace(second=0, microsecond=0)
-    return _Bucket(_hour(start), f"{_at(start)}#{share}", start + _MINUTE)
+    return _Bucket(_hour(start), f"{_at(start)}#{shard}", start + _MINUTE)
 
 
-def _last_bucket(entry: GameLifetime, share: int) -> _Bucket:
+def _last_bucket(lifetime: GameLifetime, shard: int) -> _Bucket:
     """The bucket of the day, or of the hour, in which a game expires."""
-    hour = entry.expires_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    if entry.expires_at - entry.changed_at <= _HOUR:
-        return _Bucket(_EXPIRING, f"{_ON}{hour:%Y-%m-%dT%H}#{share}", hour + _HOUR)
+    hour = lifetime.expires_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    if lifetime.expires_at - lifetime.changed_at <= _HOUR:
+        return _Bucket(_EXPIRING, f"{_ON}{hour:%Y-%m-%dT%H}#{shard}", hour + _HOUR)
     day = hour.replace(hour=0)
-    return _Bucket(_EXPIRING, f"{_ON}{day:%Y-%m-%d}#{share}", day + _DAY)
+    return _Bucket(_EXPIRING, f"{_ON}{day:%Y-%m-%d}#{shard}", day + _DAY)
 
 
 def _hour(moment: datetime) -> str:

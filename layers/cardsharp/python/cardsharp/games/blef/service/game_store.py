@@ -137,9 +137,9 @@ class GameStore:
         self.documents.commit(_put(game, lifetime, stored_game.version), *shifts, *rounds)
         return StoredGame(game, stored_game.version + 1, *lifetime)
 
-    def closed_round(self, game_uuid: str, number: int) -> ClosedRound | None:
+    def closed_round(self, game_uuid: str, round_number: int) -> ClosedRound | None:
         """A closed round of a game, or None."""
-        document = self.documents.get(_round_key(game_uuid, number))
+        document = self.documents.get(_round_key(game_uuid, round_number))
         if document is None:
             return None
         body: Any = document.body
@@ -183,15 +183,15 @@ class GameStore:
         self.documents.close()
 
 
-def _put(game: GameRecord, entry: GameLifetime, expected: int) -> Put:
+def _put(game: GameRecord, lifetime: GameLifetime, expected: int) -> Put:
     """The write of a game; a private one leaves the list."""
-    body = {"changed": to_micros(entry.changed_at), "game": encode_game(game)}
+    body = {"changed": to_micros(lifetime.changed_at), "game": encode_game(game)}
     attributes: dict[str, str | bool] = {
         "nicknames_json": json.dumps(game.nicknames),
         "is_started": game.round is not None,
     }
-    listed = IndexEntry(_PUBLIC, entry.changed_at, attributes) if game.is_public else None
-    return Put(_key(game.uuid), body, expected, entry.expires_at, listed)
+    listed = IndexEntry(_PUBLIC, lifetime.changed_at, attributes) if game.is_public else None
+    return Put(_key(game.uuid), body, expected, lifetime.expires_at, listed)
 
 
 def _key(game_uuid: str) -> Key:

@@ -47,8 +47,8 @@ class InvitedBots(InvitableBots):
             ):
                 yield
         except ConfigError as error:
-            text = "No agent can join now - please try again later"
-            raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, text) from error
+            message = "No agent can join now - please try again later"
+            raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, message) from error
 
 
 def build_invited_bots(environment: Mapping[str, str]) -> InvitedBots:
@@ -57,14 +57,18 @@ def build_invited_bots(environment: Mapping[str, str]) -> InvitedBots:
         "CARDSHARP_STORE": environment[BOT_STORE_SETTING],
         "CARDSHARP_QUEUE": environment[BOT_QUEUE_SETTING],
     }
-    places = build_seat_dependencies(WorkerSettings.load(worker_environment), metrics_recorder)
-    text = environment.get(BOTS_SETTING) or DEFAULT_BOTS
-    matches = [_BOT_PATTERN.fullmatch(part) for part in text.split(";")]
+    dependencies = build_seat_dependencies(
+        WorkerSettings.load(worker_environment), metrics_recorder
+    )
+    bot_list = environment.get(BOTS_SETTING) or DEFAULT_BOTS
+    matches = [_BOT_PATTERN.fullmatch(bot_text) for bot_text in bot_list.split(";")]
     names = {match[1]: match[2] for match in matches if match is not None}
     if len(names) < len(matches):
         raise ConfigError(
-            f"{BOTS_SETTING} must be NAME=STRATEGY; NAME=STRATEGY and so on, not {text!r}."
+            f"{BOTS_SETTING} must be NAME=STRATEGY; NAME=STRATEGY and so on, not {bot_list!r}."
         )
     for strategy in names.values():
         build(strategy, Random())
-    return InvitedBots(names, url=environment[BOT_URL_SETTING].rstrip("/"), dependencies=places)
+    return InvitedBots(
+        names, url=environment[BOT_URL_SETTING].rstrip("/"), dependencies=dependencies
+    )

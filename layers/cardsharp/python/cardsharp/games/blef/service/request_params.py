@@ -49,15 +49,15 @@ def parse_number(text: str) -> float | None:
 
 def parse_integer(text: str) -> int | None:
     """Return the integer that `parse_number` reads; None for anything else."""
-    number = parse_number(text)
-    return int(number) if number is not None and number.is_integer() else None
+    value = parse_number(text)
+    return int(value) if value is not None and value.is_integer() else None
 
 
 def is_nickname(text: str) -> bool:
     """Return True for an ASCII letter followed by letters, digits, marks and `_`."""
-    first, rest = text[:1], text[1:].replace("_", "")
+    first_character, rest = text[:1], text[1:].replace("_", "")
     words = all(unicodedata.category(character) in _NICKNAME_CATEGORIES for character in rest)
-    return first.isascii() and first.isalpha() and words
+    return first_character.isascii() and first_character.isalpha() and words
 
 
 NO_GAME = "Game does not exist"
@@ -73,16 +73,16 @@ class BlefError(HttpError):
 
     def __init__(
         self,
-        text: str,
+        message: str,
         parameter: str | None = None,
         value: str | None = None,
         status: int = HTTPStatus.BAD_REQUEST,
         v2022_text: str | None = None,
     ) -> None:
-        super().__init__(status, text)
+        super().__init__(status, message)
         self.parameter = parameter
         self.value = value
-        self.today = text if v2022_text is None else v2022_text
+        self.today = message if v2022_text is None else v2022_text
 
     @property
     def v2022_error(self) -> HttpError:
@@ -90,5 +90,5 @@ class BlefError(HttpError):
         if self.parameter is None:
             return HttpError(self.status, self.today)
         suffix = f"\n{self.today}" if self.today else ""
-        text = f"Bad input value in '{self.parameter}': {self.value}{suffix}"
-        return HttpError(HTTPStatus.BAD_REQUEST, text)
+        message = f"Bad input value in '{self.parameter}': {self.value}{suffix}"
+        return HttpError(HTTPStatus.BAD_REQUEST, message)

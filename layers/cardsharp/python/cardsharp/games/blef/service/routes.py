@@ -13,7 +13,9 @@ from cardsharp.games.blef.service.service import BlefService, StateQuery
 from cardsharp.server.api import Api
 from cardsharp.server.routing import ApiRequest, ApiResponse, ResponseModels, Route, bad_request
 
-API_VERSION = "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
+API_VERSION = (
+    "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
+)
 _GAME = "/games/{game_uuid}"
 _OK, _ACCEPTED = HTTPStatus.OK, HTTPStatus.ACCEPTED
 _ERROR_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
@@ -73,15 +75,20 @@ def parse_round_number(text: str | None, current_round: int) -> int | None:
     """Parse the number of the requested round; return None for the current one."""
     if text is None:
         return None
-    number = request_params.parse_number(text)
-    if number is not None and number > current_round:
+    round_number = request_params.parse_number(text)
+    if round_number is not None and round_number > current_round:
         raise bad_request("The game has not reached this round")
-    if number is None or number < -1 or number == 0 or not number.is_integer():
+    if (
+        round_number is None
+        or round_number < -1
+        or round_number == 0
+        or not round_number.is_integer()
+    ):
         raise bad_request(
             "The round parameter is invalid - must be an integer between 1 and the current "
             "round, or -1, or blank"
         )
-    return None if number < 0 else int(number)
+    return None if round_number < 0 else int(round_number)
 
 
 def _read_action(text: str | None) -> int:
@@ -97,8 +104,8 @@ def _show(blef: BlefService, call: ApiRequest[wire.AdminParams], *, public: bool
     visibility = "public" if public else "private"
     if blef.set_visibility(call.params.game_uuid, call.params.admin_uuid, public=public):
         return ApiResponse(wire.MessageBody(message=f"Game made {visibility}"))
-    text = f"Request redundant - game already {visibility}"
-    return ApiResponse(wire.NothingChangedBody(error=text, message=text))
+    message = f"Request redundant - game already {visibility}"
+    return ApiResponse(wire.NothingChangedBody(error=message, message=message))
 
 
 def _look(
@@ -109,14 +116,14 @@ def _look(
     body: type[BaseModel],
 ) -> Route[BlefService]:
     """A path that changes nothing and takes nothing."""
-    answers: ResponseModels = {_OK: (body,)}
+    response_models: ResponseModels = {_OK: (body,)}
     return Route(
         methods=("GET",),
         path=path,
         name=name,
         summary=summary,
         endpoint=act,
-        response_models=answers,
+        response_models=response_models,
     )
 
 

@@ -18,7 +18,9 @@ from cardsharp.server.api import Api
 from cardsharp.server.request_parsing import ParameterParser
 from cardsharp.server.routing import ApiRequest, ApiResponse, ErrorBody, ResponseModels, Route
 
-API_VERSION_2022 = "2022.4"  # the API has no version of its own: the year and month of its makers' latest
+API_VERSION_2022 = (
+    "2022.4"  # the API has no version of its own: the year and month of its makers' latest
+)
 _INTRODUCTION = """\
 The API of Blef's Android, iOS and web clients. Every request can be sent by GET, and changes also
 by POST, with the same parameters in the query string, as a JSON object or as a form. Prefer POST: a
@@ -72,17 +74,17 @@ def _play(blef: BlefService, call: ApiRequest[wire.PlayParams]) -> ApiResponse:
 def _show(blef: BlefService, call: ApiRequest[wire.AdminParams], *, public: bool) -> ApiResponse:
     visibility = "public" if public else "private"
     changed = blef.set_visibility(call.params.game_uuid, call.params.admin_uuid, public=public)
-    text = (
+    message = (
         f"Game made {visibility}" if changed else f"Request redundant - game already {visibility}"
     )
-    return ApiResponse(wire.MessageBody(message=text))
+    return ApiResponse(wire.MessageBody(message=message))
 
 
 def _read_round(text: str | None, present: int) -> int | None:
-    number = _read_digits("round", text) if text else 0
-    if number > present:
-        raise BlefError("The game has not reached this round", "round", str(number))
-    return number or None
+    round_number = _read_digits("round", text) if text else 0
+    if round_number > present:
+        raise BlefError("The game has not reached this round", "round", str(round_number))
+    return round_number or None
 
 
 def _read_action(text: str | None) -> int:
@@ -157,7 +159,7 @@ ROUTES: tuple[Route[BlefService], ...] = (
     ),
 )
 
-BOT_NAMES = tuple(entry.partition("=")[0].strip() for entry in DEFAULT_BOTS.split(";"))
+BOT_NAMES = tuple(bot_text.partition("=")[0].strip() for bot_text in DEFAULT_BOTS.split(";"))
 """The bots that the page offers to invite; a service may have others, or none."""
 
 _FOLDER = Path(__file__).with_name("page")

@@ -310,16 +310,16 @@ class BlefService:
             uuid = request_params.parse_uuid(look.player_uuid)
             if uuid is None:
                 raise BlefError("Invalid player UUID", "player_uuid", look.player_uuid)
-        number = look.round(game.round_number)
+        round_number = look.round(game.round_number)
         if uuid is not None:
             me = game.seat_of(uuid)
             if me is None:
                 raise BlefError(NO_PLAYER, "player_uuid", look.player_uuid)
-        if number is None or (
-            number >= game.round_number and game.status is not GameStatus.FINISHED
+        if round_number is None or (
+            round_number >= game.round_number and game.status is not GameStatus.FINISHED
         ):
             return current_view(saved, me)
-        closed = self.store.closed_round(game.uuid, number)
+        closed = self.store.closed_round(game.uuid, round_number)
         if closed is None:
             raise StoreError("A closed round is missing from the store.")
         return past_round_view(saved, closed, me)

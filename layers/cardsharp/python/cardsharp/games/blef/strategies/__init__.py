@@ -61,8 +61,8 @@ class _Numbered(StrategyRegistry[Random, Strategy]):
         call = _CALL.fullmatch(name.strip())
         maker = self.factory(name if call is None else call[1])
         try:
-            numbers = [float(number) for number in call[2].split(",")] if call and call[2] else []
-            return maker(argument, *numbers)
+            parameters = [float(value) for value in call[2].split(",")] if call and call[2] else []
+            return maker(argument, *parameters)
         except (TypeError, ValueError):
             raise ConfigError(
                 f"The strategy in '{name}' does not take these numbers; "

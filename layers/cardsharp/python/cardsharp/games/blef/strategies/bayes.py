@@ -81,37 +81,39 @@ class BetEvaluation:
         won = 0.0
         raised: defaultdict[int, list[BlefWorld]] = defaultdict(list)
         for world in worlds:
-            last = bet
+            last_bet = bet
             for replies in world.replies:
-                reply = replies[last]
+                reply = replies[last_bet]
                 if reply == CHECK:
                     # The checked bet was another player's, which saves us, or ours, which wins if
                     # it holds.
-                    won += last != bet or world.true_bets >> bet & 1
+                    won += last_bet != bet or world.true_bets >> bet & 1
                     break
-                last = reply
+                last_bet = reply
             else:
-                raised[last].append(world)
-        return won + sum(self._answer(last, group, deep=deep) for last, group in raised.items())
+                raised[last_bet].append(world)
+        return won + sum(
+            self._answer(last_bet, group, deep=deep) for last_bet, group in raised.items()
+        )
 
-    def _answer(self, last: int, worlds: list[BlefWorld], *, deep: bool) -> float:
+    def _answer(self, last_bet: int, worlds: list[BlefWorld], *, deep: bool) -> float:
         """Return in how many of these worlds we win with our best answer to this bet."""
-        checked = float(sum(not world.true_bets >> last & 1 for world in worlds))
+        checked = float(sum(not world.true_bets >> last_bet & 1 for world in worlds))
         if not deep:
             # The answer must be the same in all these worlds: we do not know which of them is real.
             # Choosing the best answer for each world apart would use information that we do not
             # have.
             return checked
-        raised = (self._within(bet, worlds, deep=False) for bet in self._likeliest(last))
+        raised = (self._within(bet, worlds, deep=False) for bet in self._likeliest(last_bet))
         return max(checked, *raised, 0.0)
 
-    def _likeliest(self, last: int) -> Sequence[int]:
+    def _likeliest(self, last_bet: int) -> Sequence[int]:
         """Return the answers to a raise that are worth a search: the likeliest possible bets."""
-        answers = self._answers.get(last)
+        answers = self._answers.get(last_bet)
         if answers is None:
-            bets = [bet for bet in range(last + 1, len(BETS)) if self.possible_bets >> bet & 1]
+            bets = [bet for bet in range(last_bet + 1, len(BETS)) if self.possible_bets >> bet & 1]
             bets.sort(key=self.bet_probabilities.__getitem__, reverse=True)
-            answers = self._answers[last] = bets[:_ANSWERS]
+            answers = self._answers[last_bet] = bets[:_ANSWERS]
         return answers
 
 
@@ -202,15 +204,17 @@ def best_decision(position: BlefPosition, evaluation: BetEvaluation) -> BlefDeci
     Raises `IllegalAction` if the viewer is not to act.
     """
     options = _bets(evaluation, [bet for bet in legal_choices(position) if bet != CHECK])
-    last = position.last_bet
-    if last is not None:
+    last_bet = position.last_bet
+    if last_bet is not None:
         options.append(
-            BlefOption(CHECK, 1 - evaluation.bet_probabilities[last], "chance that the bet fails")
+            BlefOption(
+                CHECK, 1 - evaluation.bet_probabilities[last_bet], "chance that the bet fails"
+            )
         )
     options.sort(key=lambda option: -option.value)
     best = options[0]
     return BlefDecision(
-        best.action, _reason(best, evaluation, last), tuple(options[: _MAX_OPTIONS + 1])
+        best.action, _reason(best, evaluation, last_bet), tuple(options[: _MAX_OPTIONS + 1])
     )
 
 
@@ -247,11 +251,11 @@ def sample_decision(
     return BlefDecision(action, f"{reason} has {action_text}.", options)
 
 
-def _reason(best: BlefOption, estimate: BetEvaluation, last: int | None) -> str:
+def _reason(best: BlefOption, estimate: BetEvaluation, last_bet: int | None) -> str:
     bet_text = (
         ""
-        if last is None
-        else f"{action_name(last)} {describe_probability(estimate.bet_probabilities[last])}"
+        if last_bet is None
+        else f"{action_name(last_bet)} {describe_probability(estimate.bet_probabilities[last_bet])}"
     )
     if best.action == CHECK:
         return f"{bet_text}; no bet does better than the check."

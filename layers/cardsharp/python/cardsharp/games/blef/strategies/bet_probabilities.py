@@ -17,9 +17,9 @@ _SUITS = tuple(range(0, _SPAN * len(SUITS), _SPAN))
 _SUIT_MASK = 2**_SPAN - 1
 _BITS_A_COUNT = 3
 _COUNT = 2**_BITS_A_COUNT - 1
-_VALUE_BETS = tuple(number for number, bet in enumerate(BETS) if bet.rank_counts)
-_FLUSHES = tuple(number for number, bet in enumerate(BETS) if bet.suit_counts)
-_EXACT = tuple(number for number, bet in enumerate(BETS) if bet.cards)
+_VALUE_BETS = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.rank_counts)
+_FLUSHES = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.suit_counts)
+_EXACT = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.cards)
 _FIRST_FLUSH = _FLUSHES[0]
 _COUNT_BASE = len(SUITS) + 1
 _MAX_CLAIMED_RANKS = 2
@@ -161,8 +161,8 @@ class _Claims(NamedTuple):
 def _claims(unseen: int, hidden: int) -> _Claims:
     rows: dict[tuple[int, ...], _Row] = {}
     of_two = []
-    for number in _OF_TWO:
-        (first, n), (two, m) = (*BETS[number].rank_counts, (0, 0))[:2]
+    for bet_index in _OF_TWO:
+        (first, n), (two, m) = (*BETS[bet_index].rank_counts, (0, 0))[:2]
         row = rows.setdefault((n, m), _Row((n, m), unseen, hidden))
         of_two.append((row, first, two))
     return _Claims(of_two, _Row((), unseen, hidden))
@@ -197,15 +197,17 @@ def _truths_of_values(counts: int) -> int:
 
 def _allowed(value: int, count: int) -> int:
     """Return the bets that `count` cards of a rank do not rule out, as an integer of bits."""
-    needed = ((number, dict(BETS[number].rank_counts).get(value, 0)) for number in _VALUE_BETS)
-    return sum(1 << number for number, required in needed if count >= required)
+    needed = (
+        (bet_index, dict(BETS[bet_index].rank_counts).get(value, 0)) for bet_index in _VALUE_BETS
+    )
+    return sum(1 << bet_index for bet_index, required in needed if count >= required)
 
 
 def _suit_truths(colour: int) -> tuple[int, ...]:
     """Return, for each set of cards of a suit, the bets on suits and cards that it makes true."""
     pools = [tuple(BlefCard(value, colour) for value in values) for values in _VALUES_OF]
     return tuple(
-        sum(1 << number for number in (*_FLUSHES, *_EXACT) if BETS[number].holds(pool))
+        sum(1 << bet_index for bet_index in (*_FLUSHES, *_EXACT) if BETS[bet_index].holds(pool))
         for pool in pools
     )
 
@@ -217,6 +219,6 @@ _VALUES_OF = [
 ]
 _COUNTS = [sum(1 << _BITS_A_COUNT * value for value in values) for values in _VALUES_OF]
 """Ranks of a suit's cards: three bits for the number of each rank. The suits can be added up."""
-_EXACT_BITS = tuple(card_bits(BETS[number].cards) for number in _EXACT)
+_EXACT_BITS = tuple(card_bits(BETS[bet_index].cards) for bet_index in _EXACT)
 _ALLOWED = [[_allowed(value, n) for n in range(_COUNT_BASE)] for value in range(_SPAN)]
 _SUIT_TRUTHS = tuple(_suit_truths(colour) for colour in range(len(SUITS)))

@@ -81,23 +81,23 @@ class BetFeatures:
         self._chances = bet_probabilities
         self._firsts: dict[int, Sequence[int]] = {}
 
-    def running_maximum_bets(self, last: int) -> Sequence[int]:
-        """Return the bets above `last` that are likelier than all bets in between."""
-        bets = self._firsts.get(last)
+    def running_maximum_bets(self, last_bet: int) -> Sequence[int]:
+        """Return the bets above `last_bet` that are likelier than all bets in between."""
+        bets = self._firsts.get(last_bet)
         if bets is None:
-            bets, top, highest = [], -1.0, max(self._chances[last + 1 :])
-            for bet in range(last + 1, len(BETS)):
+            bets, top, highest = [], -1.0, max(self._chances[last_bet + 1 :])
+            for bet in range(last_bet + 1, len(BETS)):
                 if self._chances[bet] > top:
                     bets.append(bet)
                     top = self._chances[bet]
                     if top == highest:
                         break
-            self._firsts[last] = bets
+            self._firsts[last_bet] = bets
         return bets
 
-    def best_level(self, last: int) -> int:
-        """Return the level of the likeliest bet above `last`."""
-        return self.levels[self.running_maximum_bets(last)[-1]]
+    def best_level(self, last_bet: int) -> int:
+        """Return the level of the likeliest bet above `last_bet`."""
+        return self.levels[self.running_maximum_bets(last_bet)[-1]]
 
 
 @lru_cache(maxsize=8192)
@@ -109,16 +109,16 @@ def bet_features(cards: int, hidden: int) -> BetFeatures:
 
 
 @lru_cache(maxsize=8192)
-def bet_features_if_true(pool: int, hidden: int, last: int) -> BetFeatures:
+def bet_features_if_true(pool: int, hidden: int, last_bet: int) -> BetFeatures:
     """Return the features for a player who believes the last bet, if it can be true."""
-    missing = 0 if last == NO_BET else missing_cards(last, pool)
+    missing = 0 if last_bet == NO_BET else missing_cards(last_bet, pool)
     unclaimed = hidden - missing.bit_count()
     return bet_features(pool, hidden) if unclaimed < 0 else bet_features(pool | missing, unclaimed)
 
 
 @cache
-def _bonds(last: int) -> tuple[int, ...]:
-    return tuple(bet_overlap(last, bet) for bet in range(last + 1, len(BETS)))
+def _bonds(last_bet: int) -> tuple[int, ...]:
+    return tuple(bet_overlap(last_bet, bet) for bet in range(last_bet + 1, len(BETS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class BettingModel:
     opening_weights: Sequence[float] = _FLAT
 
     def updated(
-        self, features: BetFeatures, last: int, action: int, learning_rate: float
+        self, features: BetFeatures, last_bet: int, action: int, learning_rate: float
     ) -> "BettingModel":
         """Return the model updated by a decision; a well predicted one changes it less."""
         # One step of gradient ascent on the log likelihood. The gradient of each log weight is how
@@ -150,42 +150,42 @@ class BettingModel:
         # hardly changes anything.
         probabilities = PreparedBettingModel(self)
         model = self
-        if last != NO_BET:
-            deviation = (action == CHECK) - probabilities.check_probability(features, last)
-            model = self._with_check_deviation(features, last, deviation)
+        if last_bet != NO_BET:
+            deviation = (action == CHECK) - probabilities.check_probability(features, last_bet)
+            model = self._with_check_deviation(features, last_bet, deviation)
         if action == CHECK:
             return model
-        weights = probabilities.bet_weights(features, last)
+        weights = probabilities.bet_weights(features, last_bet)
         total = sum(weights)
         deviations = [
-            (bet == action) - weight / total for bet, weight in enumerate(weights, last + 1)
+            (bet == action) - weight / total for bet, weight in enumerate(weights, last_bet + 1)
         ]
-        return model._with_bet_deviations(features, last, deviations, learning_rate)  # noqa: SLF001 - its own
+        return model._with_bet_deviations(features, last_bet, deviations, learning_rate)  # noqa: SLF001 - its own
 
     def _with_check_deviation(
-        self, features: BetFeatures, last: int, deviation: float
+        self, features: BetFeatures, last_bet: int, deviation: float
     ) -> "BettingModel":
         """Return the model with its log odds of a check moved by this deviation."""
         return replace(
             self,
-            check_log_odds=_around(self.check_log_odds, features.levels[last], deviation),
+            check_log_odds=_around(self.check_log_odds, features.levels[last_bet], deviation),
             prior_check_log_odds=_around(
-                self.prior_check_log_odds, features.bare[last], _BY_HEIGHT * deviation
+                self.prior_check_log_odds, features.bare[last_bet], _BY_HEIGHT * deviation
             ),
             best_alternative_log_odds=_around(
-                self.best_alternative_log_odds, features.best_level(last), _BY_REST * deviation
+                self.best_alternative_log_odds, features.best_level(last_bet), _BY_REST * deviation
             ),
         )
 
     def _with_bet_deviations(
-        self, features: BetFeatures, last: int, deviations: Sequence[float], rate: float
+        self, features: BetFeatures, last_bet: int, deviations: Sequence[float], rate: float
     ) -> "BettingModel":
         """Return the model with the weights of bets moved by the deviation of each higher bet."""
 
-        def moved(old: Sequence[float], places: Sequence[int]) -> Sequence[float]:
-            return _moved(old, _summed(deviations, places, old), rate)
+        def moved(weights: Sequence[float], indexes: Sequence[int]) -> Sequence[float]:
+            return _moved(weights, _summed(deviations, indexes, weights), rate)
 
-        begin, firsts = last + 1, {*features.running_maximum_bets(last)}
+        begin, firsts = last_bet + 1, {*features.running_maximum_bets(last_bet)}
         edges = [2 * (bet in firsts) + (features.looks[bet] & 1) for bet in range(begin, len(BETS))]
         levels = _summed(deviations, features.levels[begin:], self.probability_weights)
         triples = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
@@ -196,29 +196,29 @@ class BettingModel:
             probability_weights=_moved(self.probability_weights, spread, rate),
             record_weights=moved(self.record_weights, edges),
             raise_size_weights=moved(self.raise_size_weights, _STEP_OF),
-            overlap_weights=moved(self.overlap_weights, _bonds(last)),
+            overlap_weights=moved(self.overlap_weights, _bonds(last_bet)),
             prior_level_weights=moved(self.prior_level_weights, features.bare[begin:]),
-            opening_weights=opening if last != NO_BET else _moved(opening, spread, rate),
+            opening_weights=opening if last_bet != NO_BET else _moved(opening, spread, rate),
         )
 
 
-def _around(old: Sequence[float], at: int, by: float) -> list[float]:
+def _around(log_odds: Sequence[float], at: int, by: float) -> list[float]:
     """Return the levels with `by` added at `at`, and less of it the farther away a level is."""
-    far = (abs(level - at) for level in range(len(old)))
-    parts = (_NEAR[n] if n < len(_NEAR) else _FAR for n in far)
-    return [value + by * part for value, part in zip(old, parts, strict=True)]
+    far = (abs(level - at) for level in range(len(log_odds)))
+    factors = (_NEAR[n] if n < len(_NEAR) else _FAR for n in far)
+    return [value + by * factor for value, factor in zip(log_odds, factors, strict=True)]
 
 
-def _summed(offs: Sequence[float], places: Sequence[int], old: Sequence[float]) -> list[float]:
+def _summed(offs: Sequence[float], indexes: Sequence[int], weights: Sequence[float]) -> list[float]:
     """Return the sum of the deviations at each index of the old weights."""
-    totals = [0.0] * len(old)
-    for off, place in zip(offs, places, strict=False):
-        totals[place] += off
+    totals = [0.0] * len(weights)
+    for off, index in zip(offs, indexes, strict=False):
+        totals[index] += off
     return totals
 
 
-def _moved(old: Sequence[float], by: Sequence[float], rate: float) -> list[float]:
-    return [value + rate * more for value, more in zip(old, by, strict=True)]
+def _moved(weights: Sequence[float], by: Sequence[float], rate: float) -> list[float]:
+    return [value + rate * more for value, more in zip(weights, by, strict=True)]
 
 
 class PreparedBettingModel:
@@ -240,44 +240,46 @@ class PreparedBettingModel:
         self._near: dict[tuple[int, int], list[float]] = {}
         self._appeals: tuple[dict[BetFeatures, list[float]], ...] = ({}, {})
 
-    def check_probability(self, features: BetFeatures, last: int) -> float:
+    def check_probability(self, features: BetFeatures, last_bet: int) -> float:
         """Return the probability of a check."""
-        if last in {NO_BET, _TOP}:
-            return float(last == _TOP)
+        if last_bet in {NO_BET, _TOP}:
+            return float(last_bet == _TOP)
         model = self._model
         by_last = (
-            model.check_log_odds[features.levels[last]]
-            + model.prior_check_log_odds[features.bare[last]]
+            model.check_log_odds[features.levels[last_bet]]
+            + model.prior_check_log_odds[features.bare[last_bet]]
         )
-        return 1 / (1 + exp(-by_last - model.best_alternative_log_odds[features.best_level(last)]))
+        return 1 / (
+            1 + exp(-by_last - model.best_alternative_log_odds[features.best_level(last_bet)])
+        )
 
-    def bet_weights(self, features: BetFeatures, last: int) -> list[float]:
+    def bet_weights(self, features: BetFeatures, last_bet: int) -> list[float]:
         """Return the relative frequency of each bet above the last one, up to a factor."""
-        begin, looks, key = last + 1, features.looks, (last, features.cards)
+        begin, looks, key = last_bet + 1, features.looks, (last_bet, features.cards)
         near = self._near.get(key)
         if near is None:
             opened = features.bare[begin:]
             near = self._near[key] = [
                 self._steps[step] * self._bonds[shared] * self._heights[height]
-                for step, shared, height in zip(_STEP_OF, _bonds(last), opened, strict=False)
+                for step, shared, height in zip(_STEP_OF, _bonds(last_bet), opened, strict=False)
             ]
-        opens = last == NO_BET
+        opens = last_bet == NO_BET
         likings, firsts = self._by_looks[opens]
         appeals = self._appeals[opens].get(features)
         if appeals is None:
             appeals = self._appeals[opens][features] = [*map(likings.__getitem__, looks)]
         weights = [*map(mul, appeals[begin:], near)]
-        for bet in features.running_maximum_bets(last):
+        for bet in features.running_maximum_bets(last_bet):
             weights[bet - begin] = firsts[looks[bet]] * near[bet - begin]
         return weights
 
-    def action_probability(self, features: BetFeatures, last: int, action: int) -> float:
+    def action_probability(self, features: BetFeatures, last_bet: int, action: int) -> float:
         """Return the probability of the action."""
-        check = self.check_probability(features, last)
+        check = self.check_probability(features, last_bet)
         if action == CHECK:
             return check
-        weights = self.bet_weights(features, last)
-        return (1 - check) * weights[action - last - 1] / sum(weights)
+        weights = self.bet_weights(features, last_bet)
+        return (1 - check) * weights[action - last_bet - 1] / sum(weights)
 
 
 def _by_looks(edges: Sequence[float], levels: Sequence[float]) -> tuple[list[float], list[float]]:

@@ -67,8 +67,8 @@ def solved_mixed_strategy(position: BlefPosition) -> MixedStrategy:
 
 
 def _cannot_hold(position: BlefPosition) -> bool:
-    last = position.last_bet
-    return last is not None and BETS[last].size > sum(position.card_counts)
+    last_bet = position.last_bet
+    return last_bet is not None and BETS[last_bet].size > sum(position.card_counts)
 
 
 def _plan_and_hand(position: BlefPosition) -> tuple[BehaviorStrategy, tuple[int, ...], str]:
@@ -91,7 +91,9 @@ def load_solution(starter: int, other: int) -> SolvedRound:
     except (OSError, ValueError) as error:
         raise unreadable_file_error(str(file)) from error
     if read["format"] != SOLVED_ROUNDS_FORMAT:
-        raise ConfigError(f"{file} has format {read['format']}, not {SOLVED_ROUNDS_FORMAT}; solve it again.")
+        raise ConfigError(
+            f"{file} has format {read['format']}, not {SOLVED_ROUNDS_FORMAT}; solve it again."
+        )
     return read
 
 
@@ -110,7 +112,10 @@ def look_up_plan(plan: BehaviorStrategy, bets: tuple[int, ...], hand: str) -> Mi
     chances = plan.get(history_key(bets), {}).get(hand)
     if chances is None:
         return CHECK_ONLY
-    return tuple((int(action), parts / SOLVED_PROBABILITY_SCALE) for action, parts in chances.items())
+    return tuple(
+        (int(action), scaled_probability / SOLVED_PROBABILITY_SCALE)
+        for action, scaled_probability in chances.items()
+    )
 
 
 def starter_and_other_card_counts(position: BlefPosition) -> tuple[int, int]:

@@ -57,15 +57,15 @@ class Greedy:
     @staticmethod
     def decision_from(position: BlefPosition, chances: BetProbabilities) -> BlefDecision:
         """Return the decision that follows from these probabilities."""
-        last = position.last_bet
+        last_bet = position.last_bet
         options = greedy_options(position, chances)
-        if last is not None and last == len(BETS) - 1:
+        if last_bet is not None and last_bet == len(BETS) - 1:
             return BlefDecision(CHECK, "Nothing higher can be bet.", options)
-        higher = range(0 if last is None else last + 1, len(BETS))
+        higher = range(0 if last_bet is None else last_bet + 1, len(BETS))
         best = max(higher, key=lambda bet: (chances[bet], bet))
-        if last is not None and 1 - chances[last] >= chances[best]:
+        if last_bet is not None and 1 - chances[last_bet] >= chances[best]:
             reason = (
-                f"{action_name(last)} fails with {format_percent(1 - chances[last])}, "
+                f"{action_name(last_bet)} fails with {format_percent(1 - chances[last_bet])}, "
                 f"no higher bet holds with more than {format_percent(chances[best])}."
             )
             return BlefDecision(CHECK, reason, options)

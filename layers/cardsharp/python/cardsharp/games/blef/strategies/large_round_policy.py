@@ -79,17 +79,17 @@ def mixed_strategy(
     policy: LargeRoundPolicy, cards: CardCounts, hand_mask: int, bets: Sequence[int]
 ) -> MixedStrategy:
     """Return the mixed strategy for these cards in hand; `bets` are the last two bets."""
-    previous, last = bets
-    row, chances = policy.probabilities(cards, last), bet_probabilities(hand_mask, cards[1])
-    overlap = bet_overlap(previous, last)
+    previous, last_bet = bets
+    row, chances = policy.probabilities(cards, last_bet), bet_probabilities(hand_mask, cards[1])
+    overlap = bet_overlap(previous, last_bet)
     weights = {}
-    if last != NO_BET:
-        weights[CHECK] = _WEIGHTS[row[_class_of(chances[last]) * OVERLAP_CLASSES + overlap]]
+    if last_bet != NO_BET:
+        weights[CHECK] = _WEIGHTS[row[_class_of(chances[last_bet]) * OVERLAP_CLASSES + overlap]]
     start = PROBABILITY_CLASSES * OVERLAP_CLASSES + overlap
-    for bet in range(last + 1, len(BETS)):
+    for bet in range(last_bet + 1, len(BETS)):
         kind = _class_of(chances[bet]) * HELP_CLASSES
-        if last != NO_BET:
-            kind += min(shared_missing_cards(bet, last, hand_mask), HELP_CLASSES - 1)
+        if last_bet != NO_BET:
+            kind += min(shared_missing_cards(bet, last_bet, hand_mask), HELP_CLASSES - 1)
         weights[bet] = _WEIGHTS[row[start + kind * OVERLAP_CLASSES]]
         start += FEATURE_COUNT * OVERLAP_CLASSES
     total = sum(weights.values())
@@ -101,40 +101,40 @@ def _class_of(chance: float) -> int:
 
 
 @cache
-def bet_overlap(previous: int, last: int) -> int:
+def bet_overlap(previous: int, last_bet: int) -> int:
     """Return the overlap with the previous bet: 1 none, 2 some, 3 all cards; 0 without a bet."""
-    if NO_BET in (previous, last):
+    if NO_BET in (previous, last_bet):
         return 0
-    first, two = BETS[previous], BETS[last]
-    if _colour_of(previous) != _colour_of(last):
+    first, two = BETS[previous], BETS[last_bet]
+    if _colour_of(previous) != _colour_of(last_bet):
         return 1
     if first.cards and two.cards:
         shared, size = len(first.cards & two.cards), first.size
     elif first.rank_counts:
-        shared, size = sum(_claimed_by_both(last, previous).values()), first.size
+        shared, size = sum(_claimed_by_both(last_bet, previous).values()), first.size
     else:
         return 3
     return 1 if not shared else 2 if shared < size else 3
 
 
-def shared_missing_cards(bet: int, last: int, hand_mask: int) -> int:
+def shared_missing_cards(bet: int, last_bet: int, hand_mask: int) -> int:
     """Return how many of the cards that the hand lacks for a bet the last bet claims too."""
     colour = _colour_of(bet)
-    if colour != _colour_of(last):
+    if colour != _colour_of(last_bet):
         return 0
-    if BETS[bet].cards and BETS[last].cards:
-        return (_bits(bet) & _bits(last) & ~hand_mask).bit_count()
+    if BETS[bet].cards and BETS[last_bet].cards:
+        return (_bits(bet) & _bits(last_bet) & ~hand_mask).bit_count()
     if colour >= 0:
-        return min(missing_cards(candidate, hand_mask).bit_count() for candidate in (bet, last))
-    both = _claimed_by_both(bet, last)
+        return min(missing_cards(candidate, hand_mask).bit_count() for candidate in (bet, last_bet))
+    both = _claimed_by_both(bet, last_bet)
     return sum(max(0, n - (hand_mask & RANK_MASKS[value]).bit_count()) for value, n in both.items())
 
 
 @cache
-def _claimed_by_both(bet: int, last: int) -> dict[int, int]:
-    of_last = dict(BETS[last].rank_counts)
+def _claimed_by_both(bet: int, last_bet: int) -> dict[int, int]:
+    of_last = dict(BETS[last_bet].rank_counts)
     both = {value: min(needed, of_last.get(value, 0)) for value, needed in BETS[bet].rank_counts}
-    return {value: number for value, number in both.items() if number}
+    return {value: count for value, count in both.items() if count}
 
 
 @cache
@@ -161,8 +161,10 @@ def read_policy(file: Path) -> LargeRoundPolicy:
     """Map a policy file into memory; rows are read on access; raise `ConfigError`."""
     entries, mapped = read_mapped_file(file, LARGE_ROUNDS_FORMAT)
     rounds = {
-        (player_cards, other): mapped.body[at : at + INTEGER_BYTES * (len(BETS) + 2)].cast("I")
-        for player_cards, other, at in entries
+        (player_cards, opponent_cards): mapped.body[at : at + INTEGER_BYTES * (len(BETS) + 2)].cast(
+            "I"
+        )
+        for player_cards, opponent_cards, at in entries
     }
     return LargeRoundPolicy(rounds, mapped)
 
@@ -176,7 +178,7 @@ def write_policy(file: Path, producer: str, rounds: Mapping[CardCounts, bytes]) 
         for row in packed:
             begins.append(begins[-1] + len(row))
         entries.append((*cards, len(body)))
-        body += b"".join(number.to_bytes(INTEGER_BYTES, "little") for number in begins)
+        body += b"".join(offset.to_bytes(INTEGER_BYTES, "little") for offset in begins)
         body += b"".join(packed)
         body += bytes(-len(body) % INTEGER_BYTES)
     write_mapped_file(file, LARGE_ROUNDS_FORMAT, producer, entries, bytes(body))
@@ -184,7 +186,9 @@ def write_policy(file: Path, producer: str, rounds: Mapping[CardCounts, bytes]) 
 
 def _rows(values: bytes) -> Iterator[bytes]:
     at = 0
-    for last in range(NO_BET, len(BETS)):
-        size = (PROBABILITY_CLASSES + FEATURE_COUNT * (len(BETS) - last - 1)) * OVERLAP_CLASSES
-        yield values[at : at + size]
-        at += size
+    for last_bet in range(NO_BET, len(BETS)):
+        row_length = (
+            PROBABILITY_CLASSES + FEATURE_COUNT * (len(BETS) - last_bet - 1)
+        ) * OVERLAP_CLASSES
+        yield values[at : at + row_length]
+        at += row_length

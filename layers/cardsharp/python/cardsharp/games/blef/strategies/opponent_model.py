@@ -106,30 +106,32 @@ class OpponentModel:
         # small that all weights would become 0.
         top = max(self.log_likelihoods)
         return [
-            first * exp(_TEMPER * (log_likelihood - top))
-            for first, log_likelihood in zip(MODEL_PRIOR, self.log_likelihoods, strict=True)
+            prior * exp(_TEMPER * (log_likelihood - top))
+            for prior, log_likelihood in zip(MODEL_PRIOR, self.log_likelihoods, strict=True)
         ]
 
-    def likelihood(self, model_index: int, features: BetFeatures, last: int, action: int) -> float:
-        """Return the likelihood of this action after `last` by one of the betting models."""
+    def likelihood(
+        self, model_index: int, features: BetFeatures, last_bet: int, action: int
+    ) -> float:
+        """Return the likelihood of this action after `last_bet` by one of the betting models."""
         foretold = (1 - _MODEL_ERROR_RATE) * self.prepared_betting_models[
             model_index
-        ].action_probability(features, last, action)
-        return foretold + _MODEL_ERROR_RATE * _even(last)
+        ].action_probability(features, last_bet, action)
+        return foretold + _MODEL_ERROR_RATE * _even(last_bet)
 
 
-def _blended(weights: Sequence[float], first: Sequence[float]) -> Weights:
+def _blended(weights: Sequence[float], prior_weights: Sequence[float]) -> Weights:
     """Normalise the posterior weights, and mix in a part of the prior."""
-    every, prior_total = sum(weights), sum(first)
-    pairs = zip(weights, first, strict=True)
+    every, prior_total = sum(weights), sum(prior_weights)
+    pairs = zip(weights, prior_weights, strict=True)
     return tuple(
         (1 - _UNREAD) * weight / every + _UNREAD * two / prior_total for weight, two in pairs
     )
 
 
-def _even(last: int) -> float:
-    """Return the probability of an action after `last` for a uniformly random player."""
-    return 1 / (len(BETS) - last - (last == NO_BET))
+def _even(last_bet: int) -> float:
+    """Return the probability of an action after `last_bet` for a uniformly random player."""
+    return 1 / (len(BETS) - last_bet - (last_bet == NO_BET))
 
 
 _UNKNOWN = OpponentModel((BettingModel(), BettingModel()))
@@ -169,21 +171,21 @@ def _update_by_round(reading: OpponentModel, over: Round, seat: int) -> Opponent
         return reading
     cards, hidden = card_bits(over.hands[seat]), sum(over.n_cards) - over.n_cards[seat]
     traits, mind = bet_features(cards, hidden), opponent_type_of(cards, hidden)
-    last = NO_BET
-    for place, (mover, action) in enumerate(over.history[:-1]):
-        if mover == seat and last != len(BETS) - 1:
-            live = replace(over, turn=seat, history=over.history[:place])
+    last_bet = NO_BET
+    for move_index, (mover, action) in enumerate(over.history[:-1]):
+        if mover == seat and last_bet != len(BETS) - 1:
+            live = replace(over, turn=seat, history=over.history[:move_index])
             mixed = mixed_strategy(position_of(live, seat))
-            habits = mind.decision_likelihoods(last, action)
-            model_features = traits, bet_features_if_true(cards, hidden, last)
+            habits = mind.decision_likelihoods(last_bet, action)
+            model_features = traits, bet_features_if_true(cards, hidden, last_bet)
             model_likelihoods = (
-                reading.likelihood(model_index, model_features[model_index], last, action)
+                reading.likelihood(model_index, model_features[model_index], last_bet, action)
                 for model_index in (CARDS_ONLY, BELIEVING_LAST_BET)
             )
             reading = _update_by_decision(
-                reading, model_features, (last, action), (*habits, *model_likelihoods), mixed
+                reading, model_features, (last_bet, action), (*habits, *model_likelihoods), mixed
             )
-        last = action
+        last_bet = action
     return reading
 
 
@@ -195,22 +197,24 @@ def _update_by_decision(
     mixed: MixedStrategy | None,
 ) -> OpponentModel:
     """Update a model by one decision; tables without an answer count as neutral."""
-    last, action = decision
+    last_bet, action = decision
     log_likelihoods = [log(probability) for probability in foretold]
     table = log_likelihoods[len(HABIT_WEIGHTS)]
     if mixed is not None:
         often = (1 - _POLICY_ERROR_RATE) * dict(mixed).get(action, 0.0)
-        table = log(often + _POLICY_ERROR_RATE * _even(last))
+        table = log(often + _POLICY_ERROR_RATE * _even(last_bet))
     pace = max(_STEADY, 1 / (1 + reading.decisions / _HALF))
     by_cards, faith = (
-        model.updated(traits, last, action, _RATE * pace)
+        model.updated(traits, last_bet, action, _RATE * pace)
         for model, traits in zip(reading.betting_models, model_features, strict=True)
     )
     return OpponentModel(
         (by_cards, faith),
         tuple(
-            _FADES * old + new
-            for old, new in zip(reading.log_likelihoods, log_likelihoods, strict=True)
+            _FADES * previous_total + log_likelihood
+            for previous_total, log_likelihood in zip(
+                reading.log_likelihoods, log_likelihoods, strict=True
+            )
         ),
         _FADES * reading.policy_log_likelihood + table,
         reading.decisions + 1,

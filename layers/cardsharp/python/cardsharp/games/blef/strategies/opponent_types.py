@@ -59,18 +59,20 @@ class OpponentType:
     bet_probabilities: BetProbabilities
     replies_by_habit: tuple[Replies, ...]
 
-    def decision_likelihoods(self, last: int, action: int) -> list[float]:
-        """Return the likelihood of this decision after `last` by habit."""
+    def decision_likelihoods(self, last_bet: int, action: int) -> list[float]:
+        """Return the likelihood of this decision after `last_bet` by habit."""
         if action != CHECK:
-            return self.bet_likelihoods(last, action)
-        answers = (replies[last] for replies in self.replies_by_habit)
+            return self.bet_likelihoods(last_bet, action)
+        answers = (replies[last_bet] for replies in self.replies_by_habit)
         return [1 - _SLIP if reply == CHECK else _SLIP / 2 for reply in answers]
 
-    def bet_likelihoods(self, last: int, bet: int) -> list[float]:
-        """Return the likelihood of this bet above `last` by habit."""
-        plausible = [*map(_plausible, self.bet_probabilities[last + 1 :])]
-        slip = _SLIP * plausible[bet - last - 1] / sum(plausible)
-        return [slip + (1 - _SLIP) * (replies[last] == bet) for replies in self.replies_by_habit]
+    def bet_likelihoods(self, last_bet: int, bet: int) -> list[float]:
+        """Return the likelihood of this bet above `last_bet` by habit."""
+        plausible = [*map(_plausible, self.bet_probabilities[last_bet + 1 :])]
+        slip = _SLIP * plausible[bet - last_bet - 1] / sum(plausible)
+        return [
+            slip + (1 - _SLIP) * (replies[last_bet] == bet) for replies in self.replies_by_habit
+        ]
 
 
 @lru_cache(maxsize=8192)
@@ -103,13 +105,13 @@ class _Replies(dict[int, int]):
         self[last] = reply = self._reply(last)
         return reply
 
-    def _reply(self, last: int) -> int:
+    def _reply(self, last_bet: int) -> int:
         chances, doubt = self._chances, self._doubt
-        if doubt is not None and last != NO_BET and chances[last] < doubt:
+        if doubt is not None and last_bet != NO_BET and chances[last_bet] < doubt:
             return CHECK
-        if last < self._dared:
+        if last_bet < self._dared:
             return self._dared
-        top = max(chances[last + 1 :], default=0.0)
-        if last != NO_BET and 1 - chances[last] >= top:
+        top = max(chances[last_bet + 1 :], default=0.0)
+        if last_bet != NO_BET and 1 - chances[last_bet] >= top:
             return CHECK
         return len(BETS) - 1 - chances[::-1].index(top)  # of equally likely bets the highest

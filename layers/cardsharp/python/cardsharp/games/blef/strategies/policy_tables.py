@@ -55,24 +55,32 @@ class RolePolicy:
         """Number of parts."""
         return len(self.offsets) - 1
 
-    def rows_after_bet(self, last: int) -> PolicyRows:
+    def rows_after_bet(self, last_bet_index: int) -> PolicyRows:
         """Return the rows after a last bet; their numbers count from 0."""
-        raw = memoryview(decompress_section(self.body, self.offsets[last], self.offsets[last + 1]))
-        number = int.from_bytes(raw[:INTEGER_BYTES], "little")
-        sizes = INTEGER_BYTES * (number + 1)
-        ends = [2 * end for end in accumulate(raw[sizes : sizes + number], initial=0)]
-        rows = bytes(raw[sizes + number :])
+        raw = memoryview(
+            decompress_section(
+                self.body, self.offsets[last_bet_index], self.offsets[last_bet_index + 1]
+            )
+        )
+        row_count = int.from_bytes(raw[:INTEGER_BYTES], "little")
+        sizes = INTEGER_BYTES * (row_count + 1)
+        ends = [2 * end for end in accumulate(raw[sizes : sizes + row_count], initial=0)]
+        rows = bytes(raw[sizes + row_count :])
         return PolicyRows(
             list(accumulate(raw[INTEGER_BYTES:sizes].cast("I"))),
             [rows[at:end] for at, end in pairwise(ends)],
         )
 
-    def find_row_choices(self, number: int) -> dict[int, int]:
+    def find_row_choices(self, row_number: int) -> dict[int, int]:
         """Return the choices of a row with their chances in 255ths; empty without such a row."""
-        last, number = divmod(number, self.last_bet_stride)
-        policy_rows = self.rows_after_bet(last) if last < self.part_count else PolicyRows((), ())
-        at = bisect_left(policy_rows.numbers, number)
-        if at == len(policy_rows.numbers) or policy_rows.numbers[at] != number:
+        last_bet_index, row_number = divmod(row_number, self.last_bet_stride)
+        policy_rows = (
+            self.rows_after_bet(last_bet_index)
+            if last_bet_index < self.part_count
+            else PolicyRows((), ())
+        )
+        at = bisect_left(policy_rows.numbers, row_number)
+        if at == len(policy_rows.numbers) or policy_rows.numbers[at] != row_number:
             return {}
         row = policy_rows.rows[at]
         return dict(zip(row[::2], row[1::2], strict=True))
@@ -100,13 +108,15 @@ def read_tables(file: Path) -> PolicyTables:
     entries, mapped = read_mapped_file(file, POLICY_TABLES_FORMAT)
     rounds: dict[CardCounts, tuple[RolePolicy, RolePolicy]] = {}
     for entry in entries:
-        first, second = (
+        first_policy, second_policy = (
             RolePolicy(
-                apart, mapped.body[at : at + INTEGER_BYTES * (parts + 1)].cast("I"), mapped.body
+                apart,
+                mapped.body[at : at + INTEGER_BYTES * (part_count + 1)].cast("I"),
+                mapped.body,
             )
-            for at, parts, apart in entry["tables"]
+            for at, part_count, apart in entry["tables"]
         )
-        rounds[entry["cards"][0], entry["cards"][1]] = (first, second)
+        rounds[entry["cards"][0], entry["cards"][1]] = (first_policy, second_policy)
     return PolicyTables(rounds, mapped)
 
 
@@ -129,12 +139,18 @@ def write_tables(
     write_mapped_file(file, POLICY_TABLES_FORMAT, producer, entries, bytes(body))
 
 
-def _parts(table: PolicyRows, apart: int, number: int) -> list[bytes]:
-    ends = [bisect_left(table.numbers, apart * last) for last in range(number + 1)]
+def _parts(table: PolicyRows, apart: int, part_count: int) -> list[bytes]:
+    ends = [
+        bisect_left(table.numbers, apart * last_bet_index)
+        for last_bet_index in range(part_count + 1)
+    ]
     parts = []
-    for last, (at, end) in enumerate(pairwise(ends)):
-        numbers, rows = table.numbers[at:end], table.rows[at:end]
-        gaps = (current - previous for previous, current in pairwise((apart * last, *numbers)))
+    for last_bet_index, (at, end) in enumerate(pairwise(ends)):
+        row_numbers, rows = table.numbers[at:end], table.rows[at:end]
+        gaps = (
+            current - previous
+            for previous, current in pairwise((apart * last_bet_index, *row_numbers))
+        )
         sizes = bytes(len(row) // 2 for row in rows)
         parts.append(compress(array("I", (end - at, *gaps)).tobytes() + sizes + b"".join(rows), 9))
     return parts

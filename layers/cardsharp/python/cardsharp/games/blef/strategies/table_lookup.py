@@ -32,16 +32,18 @@ class TableShape:
     @cached_property
     def bets(self) -> tuple[int, ...]:
         """The bets that the tables include."""
-        fits = (number for number, bet in enumerate(BETS) if bet.size <= sum(self.card_counts))
-        return tuple(number for number in fits if BETS[number].rank_counts)
+        fits = (
+            bet_index for bet_index, bet in enumerate(BETS) if bet.size <= sum(self.card_counts)
+        )
+        return tuple(bet_index for bet_index in fits if BETS[bet_index].rank_counts)
 
     @cached_property
     def full_house_index(self) -> int:
         """Number of bets below the first full house."""
         bets = map(BETS.__getitem__, self.bets)
         houses = (
-            place
-            for place, bet in enumerate(bets)
+            bet_index
+            for bet_index, bet in enumerate(bets)
             if len(bet.rank_counts) == _PAIRS and bet.size > 2 * _PAIRS
         )
         return next(houses, len(self.bets))
@@ -60,12 +62,14 @@ class TableShape:
     def row_index(self, role: int, values: Iterable[int], bets: Sequence[int]) -> int:
         """Return the row number for these ranks in hand after these last three bets."""
         hands = hand_numbers(self.card_counts[role])
-        third, previous, last = bets
-        if self._places[last] > self.full_house_index:
-            third = previous = NO_BET
-        place = self._places[previous] * self.bet_class_count + self.bet_class(third)
-        number = place * len(hands) + hands[tuple(sorted(values))]
-        return self._places[last] * self.last_bet_stride(role) + number
+        third_last_bet, previous, last_bet = bets
+        if self._places[last_bet] > self.full_house_index:
+            third_last_bet = previous = NO_BET
+        history_index = self._places[previous] * self.bet_class_count + self.bet_class(
+            third_last_bet
+        )
+        row_offset = history_index * len(hands) + hands[tuple(sorted(values))]
+        return self._places[last_bet] * self.last_bet_stride(role) + row_offset
 
     def last_bet_stride(self, role: int) -> int:
         """Return the difference between row numbers of consecutive last bets."""
@@ -75,7 +79,7 @@ class TableShape:
 
     @cached_property
     def _places(self) -> dict[int, int]:
-        return {bet: place for place, bet in enumerate((NO_BET, *self.bets))}
+        return {bet: index for index, bet in enumerate((NO_BET, *self.bets))}
 
     def action_of_choice(self, choice: int) -> int:
         """Return the action of a choice: first the check, then the bets of the tables."""

@@ -38,10 +38,11 @@ def look_up_trained_tables(
     bets = (NO_BET, NO_BET, NO_BET, *(move.action for move in position.history))
     if not {NO_BET, *shape.bets}.issuperset(bets[-2:]):
         return CHECK_ONLY if bets[-1] not in shape.bets else None
-    number = shape.row_index(role, (card.value for card in position.hand), bets[-3:])
-    row = policy_tables.rounds[cards][role].find_row_choices(number)
+    row_number = shape.row_index(role, (card.value for card in position.hand), bets[-3:])
+    row = policy_tables.rounds[cards][role].find_row_choices(row_number)
     mixed = tuple(
-        (shape.action_of_choice(choice), parts / POLICY_PROBABILITY_SCALE) for choice, parts in row.items()
+        (shape.action_of_choice(choice), scaled_probability / POLICY_PROBABILITY_SCALE)
+        for choice, scaled_probability in row.items()
     )
     return mixed or (CHECK_ONLY if position.history else None)
 
@@ -51,10 +52,10 @@ def large_round_strategy(
 ) -> MixedStrategy | None:
     """Return the mixed strategy in a large round, or None without an entry."""
     cards = starter_and_other_card_counts(position)
-    player_cards, other = cards[::-1] if len(position.history) % 2 else cards
-    if (player_cards, other) not in policy.rounds:
+    player_cards, opponent_cards = cards[::-1] if len(position.history) % 2 else cards
+    if (player_cards, opponent_cards) not in policy.rounds:
         return None
     bets = (NO_BET, NO_BET, *(move.action for move in position.history))
     return large_round_policy.mixed_strategy(
-        policy, (player_cards, other), card_bits(position.hand), bets[-2:]
+        policy, (player_cards, opponent_cards), card_bits(position.hand), bets[-2:]
     )

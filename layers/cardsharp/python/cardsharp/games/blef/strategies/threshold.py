@@ -29,12 +29,12 @@ class Threshold:
 
     def decide(self, position: BlefPosition) -> BlefDecision:
         """Check, or bet the highest that is likely enough."""
-        chances, last = hand_bet_probabilities(position), position.last_bet
+        chances, last_bet = hand_bet_probabilities(position), position.last_bet
         options = greedy_options(position, chances)
-        if last is not None and chances[last] < self.check:
-            reason = f"{action_name(last)} holds with {format_percent(chances[last])} only."
+        if last_bet is not None and chances[last_bet] < self.check:
+            reason = f"{action_name(last_bet)} holds with {format_percent(chances[last_bet])} only."
             return BlefDecision(CHECK, reason, options)
-        lowest = 0 if last is None else last + 1
+        lowest = 0 if last_bet is None else last_bet + 1
         likely = [bet for bet in range(lowest, len(BETS)) if chances[bet] >= self.bet]
         if likely:
             reason = f"The highest bet that holds with {format_percent(self.bet)} or more."

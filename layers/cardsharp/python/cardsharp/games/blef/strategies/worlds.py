@@ -61,12 +61,14 @@ def sample_worlds(
     opponents = _opponents(position, opponent_models)
     player_cards = card_bits(position.hand)
     unseen = [1 << card_bit(card) for card in DECK if not player_cards >> card_bit(card) & 1]
-    tries = _TRIES if sum(bool(other.bets) for other in opponents) > 1 else 1
+    tries = _TRIES if sum(bool(opponent.bets) for opponent in opponents) > 1 else 1
     worlds, weights = [], []
     # Importance sampling: hands are drawn as if nobody had bet, and each world is weighted by how
     # likely its hands make the bets that were made. With several bettors nearly all weights would
     # be close to 0; therefore each of them gets the best explained of a few sampled hands.
-    for _ in range(_DRAWS // tries if any(other.bets for other in opponents) else _WORLD_COUNT):
+    for _ in range(
+        _DRAWS // tries if any(opponent.bets for opponent in opponents) else _WORLD_COUNT
+    ):
         world, weight = _sample_world(player_cards, unseen, opponents, (tries, rng))
         worlds.append(world)
         weights.append(weight)
@@ -79,14 +81,14 @@ def _opponents(
     """Return the active opponents in the order in which they move after us."""
     me, total = position.seat or 0, sum(position.card_counts)
     seats = [
-        (me + step) % len(position.card_counts) for step in range(1, len(position.card_counts))
+        (me + offset) % len(position.card_counts) for offset in range(1, len(position.card_counts))
     ]
     bets: dict[int, list[tuple[int, int]]] = {seat: [] for seat in seats}
-    last = NO_BET
+    last_bet = NO_BET
     for seat, bet in position.history:
         if seat != me:
-            bets[seat].append((last, bet))
-        last = bet
+            bets[seat].append((last_bet, bet))
+        last_bet = bet
     return [
         _Other(opponent_models.get(seat), cards, total - cards, tuple(bets[seat]))
         for seat in seats
@@ -98,61 +100,70 @@ def _sample_world(
     player_cards: int,
     unseen: Sequence[int],
     opponents: Sequence[_Other],
-    chance: tuple[int, Random],
+    tries_and_rng: tuple[int, Random],
 ) -> tuple[BlefWorld, float]:
     """Sample one world and its weight.
 
     A player who has bet gets one of several sampled hands, by how well they explain the bets.
     The weight corrects for this selection.
     """
-    tries, rng = chance
+    tries, rng = tries_and_rng
     remaining, weight, pool = list(unseen), 1.0, player_cards
     replies: list[Replies] = [{}] * len(opponents)
     # Players who have bet draw first: their hands must not depend on random hands of the others.
-    for place, other in sorted(enumerate(opponents), key=lambda pair: not pair[1].bets):
-        hands = [sum(rng.sample(remaining, other.cards)) for _ in range(tries if other.bets else 1)]
-        scores = [_scores(hand, other) for hand in hands]
+    for opponent_index, opponent in sorted(enumerate(opponents), key=lambda pair: not pair[1].bets):
+        hands = [
+            sum(rng.sample(remaining, opponent.cards)) for _ in range(tries if opponent.bets else 1)
+        ]
+        scores = [_scores(hand, opponent) for hand in hands]
         flat = [score for model_scores in scores for score in model_scores]
         pick = rng.choices(range(len(flat)), flat)[0]
         which, model = divmod(pick, len(scores[0]))
         hand = hands[which]
-        replies[place] = _replies(hand, other, model, rng)
+        replies[opponent_index] = _replies(hand, opponent, model, rng)
         weight *= sum(flat) / len(hands)
         pool |= hand
         remaining = [card for card in remaining if not card & hand]
     return BlefWorld(true_bets(pool), tuple(replies)), weight
 
 
-def _replies(hand: int, other: _Other, model: int, rng: Random) -> Replies:
+def _replies(hand: int, opponent: _Other, model: int, rng: Random) -> Replies:
     """Return the replies of a player with this hand, by a habit or by a learned betting model."""
-    if other.reading is None or model < len(BETTING_HABITS):
-        return opponent_type_of(hand, other.hidden).replies_by_habit[model]
-    probabilities, traits = other.reading.prepared_betting_models, bet_features(hand, other.hidden)
+    if opponent.reading is None or model < len(BETTING_HABITS):
+        return opponent_type_of(hand, opponent.hidden).replies_by_habit[model]
+    probabilities, traits = (
+        opponent.reading.prepared_betting_models,
+        bet_features(hand, opponent.hidden),
+    )
     if model == len(BETTING_HABITS):
         return SampledReplies(probabilities[CARDS_ONLY], lambda _: traits, rng)
     return SampledReplies(
         probabilities[BELIEVING_LAST_BET],
-        lambda last: bet_features_if_true(hand, other.hidden, last),
+        lambda last_bet: bet_features_if_true(hand, opponent.hidden, last_bet),
         rng,
     )
 
 
-def _scores(hand: int, other: _Other) -> list[float]:
+def _scores(hand: int, opponent: _Other) -> list[float]:
     """Return for each model its weight times the likelihood of the player's bets with this hand."""
-    mind, reading = opponent_type_of(hand, other.hidden), other.reading
-    explained = [mind.bet_likelihoods(last, bet) for last, bet in other.bets]
+    mind, reading = opponent_type_of(hand, opponent.hidden), opponent.reading
+    explained = [mind.bet_likelihoods(last_bet, bet) for last_bet, bet in opponent.bets]
     if reading is not None:
-        traits = bet_features(hand, other.hidden)
-        for by_habit, (last, bet) in zip(explained, other.bets, strict=True):
-            by_habit.append(reading.likelihood(CARDS_ONLY, traits, last, bet))
+        traits = bet_features(hand, opponent.hidden)
+        for by_habit, (last_bet, bet) in zip(explained, opponent.bets, strict=True):
+            by_habit.append(reading.likelihood(CARDS_ONLY, traits, last_bet, bet))
             if reading.habit_weights[-1]:
-                believing_traits = bet_features_if_true(hand, other.hidden, last)
-                by_habit.append(reading.likelihood(BELIEVING_LAST_BET, believing_traits, last, bet))
+                believing_traits = bet_features_if_true(hand, opponent.hidden, last_bet)
+                by_habit.append(
+                    reading.likelihood(BELIEVING_LAST_BET, believing_traits, last_bet, bet)
+                )
             else:
                 by_habit.append(0.0)
     return [
-        weight * prod(by_model[number] for by_model in explained)
-        for number, weight in enumerate(HABIT_WEIGHTS if reading is None else reading.habit_weights)
+        weight * prod(by_model[model_index] for by_model in explained)
+        for model_index, weight in enumerate(
+            HABIT_WEIGHTS if reading is None else reading.habit_weights
+        )
     ]
 
 
@@ -162,12 +173,12 @@ def _resampled(worlds: list[BlefWorld], weights: list[float], rng: Random) -> li
     """Resample worlds of equal weight: each about as often as its weight says."""
     if len(worlds) <= _WORLD_COUNT:
         return rng.choices(worlds, weights, k=len(worlds)) if len(set(weights)) > 1 else worlds
-    step = sum(weights) / _WORLD_COUNT
+    interval = sum(weights) / _WORLD_COUNT
     selected: list[BlefWorld] = []
-    reached, mark = 0.0, rng.random() * step
+    reached, threshold = 0.0, rng.random() * interval
     for world, weight in zip(worlds, weights, strict=True):
         reached += weight
-        while mark < reached:
+        while threshold < reached:
             selected.append(world)
-            mark += step
+            threshold += interval
     return selected

@@ -83,7 +83,7 @@ def match_retention(environment: Mapping[str, str]) -> timedelta:
 
     Raises `ConfigError` unless the setting is a positive number of days.
     """
-    text = environment.get(RETENTION_SETTING) or str(DEFAULT_RETENTION_DAYS)
-    if not text.isdecimal() or int(text) == 0:
-        raise ConfigError(f"{RETENTION_SETTING} must be a number of days, not {text!r}.")
-    return timedelta(days=int(text))
+    days_text = environment.get(RETENTION_SETTING) or str(DEFAULT_RETENTION_DAYS)
+    if not days_text.isdecimal() or int(days_text) == 0:
+        raise ConfigError(f"{RETENTION_SETTING} must be a number of days, not {days_text!r}.")
+    return timedelta(days=int(days_text))

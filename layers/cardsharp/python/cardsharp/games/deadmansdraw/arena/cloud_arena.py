@@ -41,12 +41,12 @@ class CloudArena(Arena):
         retention: timedelta,
         on_move: MoveListener = ignore_move,
     ) -> None:
-        chance = secrets.token_bytes(32)
+        random_key = secrets.token_bytes(32)
 
         def seal() -> bytes:
             """Return the nonce key of all processes: each accepts the nonces of the others."""
             password = admin_password()
-            secret = chance if password is None else password.get_secret_value().encode()
+            secret = random_key if password is None else password.get_secret_value().encode()
             return hmac.digest(secret, b"nonces", "sha256")
 
         lobby = DynamoMatchRepository(table, retention, on_move)
@@ -55,7 +55,7 @@ class CloudArena(Arena):
             if config.load_players is None
             else config.load_players
         )
-        place = ArenaBackend(
+        backend = ArenaBackend(
             matches=lobby,
             long_poll=TableLongPoll(lobby.topic_version),
             users=UserDirectory(teams, admin_password),
@@ -65,4 +65,4 @@ class CloudArena(Arena):
             name="dynamodb",
             is_wait_billed=True,
         )
-        super().__init__(config, place)
+        super().__init__(config, backend)

@@ -68,7 +68,7 @@ class LocalArena(Arena):
         players = (
             PlayersFile(config.players_file) if config.load_players is None else config.load_players
         )
-        place = ArenaBackend(
+        backend = ArenaBackend(
             matches=MemoryMatchRepository(self._storage, signals),
             long_poll=signals,
             users=UserDirectory(players, lambda: admin_secret),
@@ -78,7 +78,7 @@ class LocalArena(Arena):
             name="memory" if config.data_file is None else "sqlite",
             max_waiting_spectators=MAX_WAITING_SPECTATORS,
         )
-        super().__init__(config, place)
+        super().__init__(config, backend)
         self._resume(since)
 
     def _resume(self, at: datetime) -> None:

@@ -158,7 +158,8 @@ class TableLongPoll(LongPoll):
     ) -> None:
         """Wait until `is_ready()` is True or the time is up.
 
-        The table is read once in `ARENA_POLL_INTERVAL`. `is_ready()` is checked only after a change,
+        The table is read once in `ARENA_POLL_INTERVAL`. `is_ready()` is checked only after a
+        change,
         and `READS_PER_CHANGE` times, because an index may return an older state once more.
         """
         del disconnected

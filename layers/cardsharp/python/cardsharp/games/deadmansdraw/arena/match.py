@@ -146,7 +146,10 @@ def force_end_turn(match: ArenaMatch, origin: RequestOrigin) -> tuple[ArenaMatch
 
     Raises `RulesError` if the match can be ended no more, a fault that only the original has.
     """
-    late, other = match.active_player, match.pairing.players[1 - (match.state.active_player or 0)]
+    late, opponent = (
+        match.active_player,
+        match.pairing.players[1 - (match.state.active_player or 0)],
+    )
     # Seconds as JavaScript prints milliseconds divided by 1000, e.g. `1.326`, `2`.
     elapsed = f"{(origin.received_at - match.last_move_at).total_seconds():.3f}".rstrip("0").rstrip(
         "."
@@ -155,7 +158,7 @@ def force_end_turn(match: ArenaMatch, origin: RequestOrigin) -> tuple[ArenaMatch
     state, events = force_turn_end(
         match.state,
         f"Forceful turn ending due to player {late} inactivity after {elapsed} seconds.",
-        f"Forceful match ending due to player {other} inactivity after {elapsed} seconds.",
+        f"Forceful match ending due to player {opponent} inactivity after {elapsed} seconds.",
         draws,
         can_get_stuck=match.randomness is RandomnessMethod.ORIGINAL,
     )
@@ -187,13 +190,13 @@ def _moved(
         turn=match.turn + opened,
         moves_in_turn=1 if opened else match.moves_in_turn + 1,
     )
-    text = _text(with_player_index(events, state.turn_player))
+    events_json = _text(with_player_index(events, state.turn_player))
     move = ArenaMove(
         match.moves,
         next_match.moves_in_turn,
         next_match.turn,
         origin.received_at,
-        text,
+        events_json,
         client_ip=origin.ip,
     )
     return next_match, move

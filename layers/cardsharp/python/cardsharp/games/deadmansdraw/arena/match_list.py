@@ -71,7 +71,7 @@ class MatchFilter:
 
 def parse_filter(query: QueryParams) -> MatchFilter:
     """Parse the filter of a query; raise `InvalidInput` for an invalid id or repeated tags."""
-    ids = [parse_id(text) for text in query.get("id", "").split(",") if text]
+    ids = [parse_id(id_text) for id_text in query.get("id", "").split(",") if id_text]
     limit = query.get("limit", "")
     offset = query.get("offset")
     return MatchFilter(
@@ -116,10 +116,10 @@ def busy_days(matches: Iterable[ArenaMatch], day: date | None) -> list[str]:
     """Return the days on which matches began, the oldest first, around the month of `day`."""
     days = {local_day(match.started_at) for match in matches}
     if day is not None:
-        first = day.replace(day=1)
-        last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+        first_day = day.replace(day=1)
+        last_day = (first_day + timedelta(days=31)).replace(day=1) - timedelta(days=1)
         week = timedelta(days=7)
-        days = {busy for busy in days if first - week <= busy <= last + week}
+        days = {busy for busy in days if first_day - week <= busy <= last_day + week}
     return [busy.strftime(DAY_FORMAT) for busy in sorted(days)]
 
 
@@ -130,9 +130,9 @@ def parse_day(text: str, current_time: datetime) -> date | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        for form in (DAY_FORMAT, "%m/%d/%Y"):
+        for date_format in (DAY_FORMAT, "%m/%d/%Y"):
             with suppress(ValueError):
-                return datetime.strptime(text, form).replace(tzinfo=UTC).date()
+                return datetime.strptime(text, date_format).replace(tzinfo=UTC).date()
         return None
     # A day without an hour is a day, whichever the zone; a moment is turned to the server's zone.
     return moment.date() if moment.tzinfo is None else local_day(moment)

@@ -76,8 +76,8 @@ def _fair(seed: str, index: int) -> int:
 
     A hash of a counter needs no state, so a match goes on after a restart from its count alone.
     """
-    text = f"{index}:{seed}".encode()
-    return int.from_bytes(sha256(text).digest())
+    hash_input = f"{index}:{seed}".encode()
+    return int.from_bytes(sha256(hash_input).digest())
 
 
 def _original(seed: str, index: int) -> float:

@@ -126,8 +126,8 @@ class Referee:
 
     def _new_id(self, created_at: datetime) -> str:
         """Return a new id in the form of the original's database: seconds, process and counter."""
-        number = next(self._count) & 0xFFFFFF
-        return f"{int(created_at.timestamp()) & 0xFFFFFFFF:08x}{self._process}{number:06x}"
+        counter = next(self._count) & 0xFFFFFF
+        return f"{int(created_at.timestamp()) & 0xFFFFFFFF:08x}{self._process}{counter:06x}"
 
     def _seated(self, user: User, player_ids: object) -> tuple[str, str]:
         if not isinstance(player_ids, list) and user.is_admin:
@@ -139,17 +139,17 @@ class Referee:
         )
         if len(ids) != SEAT_COUNT:
             raise InvalidInput("Invalid players specified, please check settings.")
-        first, second = ids[0].lower(), ids[1].lower()
-        practises = user.id != DUMMY_ID and {first, second} <= {user.id, DUMMY_ID}
+        first_player, second_player = ids[0].lower(), ids[1].lower()
+        practises = user.id != DUMMY_ID and {first_player, second_player} <= {user.id, DUMMY_ID}
         if not user.is_admin and not practises:
             raise InvalidInput(
                 "Start a match with your player id twice or your player and the dummy player "
                 "to start a practice match."
             )
-        for player in (first, second):
+        for player in (first_player, second_player):
             if player not in self.book.players:
                 raise InvalidInput(f"Player {player} is not valid.")
-        return first, second
+        return first_player, second_player
 
     def get_match(self, match_id: str) -> ArenaMatch:
         """Return the match with this id; raise a 404 if there is none."""

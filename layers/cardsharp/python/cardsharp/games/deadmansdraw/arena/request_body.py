@@ -107,13 +107,13 @@ def _card_of(name: object, value: object) -> Card | None:
     if not isinstance(name, str) or name not in set(Suit) or isinstance(value, bool):
         return None
     try:
-        number = float(value) if isinstance(value, int | float | str) else None
+        numeric_value = float(value) if isinstance(value, int | float | str) else None
     except (ValueError, OverflowError):
         return None
     values = values_of(Suit(name))
-    if number is None or not values[0] <= number <= values[-1]:
+    if numeric_value is None or not values[0] <= numeric_value <= values[-1]:
         return None
-    return Card(Suit(name), int(number) if value == int(number) else IMPOSSIBLE_VALUE)
+    return Card(Suit(name), int(numeric_value) if value == int(numeric_value) else IMPOSSIBLE_VALUE)
 
 
 def parse_effect_response(body: dict[str, Any]) -> EffectResponse | None:
@@ -145,7 +145,9 @@ def js_truthy(value: object) -> bool:
     return isinstance(value, list | dict) or bool(value)
 
 
-MAX_REQUEST_BODY_BYTES = 100 * 1024  # bytes of the largest request body that is read, compressed or not
+MAX_REQUEST_BODY_BYTES = (
+    100 * 1024
+)  # bytes of the largest request body that is read, compressed or not
 MAX_DRAINED_BYTES = 32 * 1024 * 1024  # bytes let pass unread, so that the client hears why
 _ZLIB_WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
@@ -175,14 +177,14 @@ async def read_form(request: Request) -> dict[str, str]:
 
 async def _read(request: Request) -> bytes:
     raw = bytearray()
-    size = 0
+    byte_count = 0
     async for chunk in request.stream():
-        size += len(chunk)
-        if size <= MAX_REQUEST_BODY_BYTES:
+        byte_count += len(chunk)
+        if byte_count <= MAX_REQUEST_BODY_BYTES:
             raw += chunk
-        elif size > MAX_DRAINED_BYTES:
+        elif byte_count > MAX_DRAINED_BYTES:
             break
-    if size > MAX_REQUEST_BODY_BYTES:
+    if byte_count > MAX_REQUEST_BODY_BYTES:
         raise _too_large()
     return bytes(raw)
 

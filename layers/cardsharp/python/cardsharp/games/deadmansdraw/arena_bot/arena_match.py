@@ -128,16 +128,18 @@ class ArenaBotMatch:
         facts = new_facts(view, recorded)
         late = (
             move.timed_out_player in seats
-            for number, move in moves.items()
-            if number not in recorded
+            for sequence, move in moves.items()
+            if sequence not in recorded
         )
         names = {index: seat.strategy_name for index, seat in seats.items()}
         # What opens the match, and what the arena ends for want of time, nobody has done.
         done = (
-            number for number, move in moves.items() if number and move.timed_out_player is None
+            sequence
+            for sequence, move in moves.items()
+            if sequence and move.timed_out_player is None
         )
         our_moves = {
-            number: moves[number].events for number in done if moves[number].player in seats
+            sequence: moves[sequence].events for sequence in done if moves[sequence].player in seats
         }
         is_polled = not self.tags or not set(self.tags).isdisjoint(params.tags)
         return Observation(
@@ -218,8 +220,8 @@ class ArenaBotMatch:
             ends = self.players.own_seat.client.session_state.remote_clock.to_local(
                 moved + limit, current
             )
-        number, sent_at = self.goes_on
-        if number == view.move_count and ends.latest <= current:
+        move_count, sent_at = self.goes_on
+        if move_count == view.move_count and ends.latest <= current:
             seconds = limit.total_seconds()
             return TimeBounds(sent_at + seconds / 2, sent_at + seconds)
         return ends
@@ -278,29 +280,29 @@ class ArenaTurn(NamedTuple):
         action_timeout = self.match.action_timeout
         within = action_timeout if action == END_TURN else min(remaining, action_timeout)
         try:
-            answer = self.seat.client.act(self.match.match_id, action, within)
+            response = self.seat.client.act(self.match.match_id, action, within)
         except RequestRejected as error:
             # Nothing else says that the turn goes on: after a 409 it is over indeed.
             if over and is_action_rejected(error):
                 self._clock.ignore_date_headers()
                 self.match.goes_on = len(self.position.history), sent_at
             raise
-        if over and all(event.event_type != EventType.COMMENT for event in answer):
+        if over and all(event.event_type != EventType.COMMENT for event in response):
             self._clock.ignore_date_headers()
         answered = self.match.clock.monotonic()
         self.match.acted[len(self.position.history)] = sent_at, answered
-        self.match.answers[len(self.position.history)] = events_from_view(answer)
+        self.match.answers[len(self.position.history)] = events_from_view(response)
         # After the end of a turn there is nothing to decide until the opponent has moved. But if
         # both seats are ours, the next turn is ours too, and is read at once.
-        if ends_turn(answer):
-            goes_on = match_end_event(answer) is None
+        if ends_turn(response):
+            goes_on = match_end_event(response) is None
             return (
                 NextRead.WAIT_FOR_CHANGE
                 if goes_on and self.is_only_our_seat
                 else NextRead.READ_IMMEDIATELY
             )
         try:
-            position = next_position(self.position, action, answer)
+            position = next_position(self.position, action, response)
         except Exception:  # noqa: BLE001 - as above; a new look tells what is so
             _log.exception("cannot follow the match", extra={"match_id": self.match.match_id})
             position = None
@@ -326,9 +328,9 @@ class ArenaTurn(NamedTuple):
     def _clock(self) -> RemoteClock:
         return self.match.players.own_seat.client.session_state.remote_clock
 
-    def _until(self, second: float) -> timedelta:
+    def _until(self, deadline: float) -> timedelta:
         """Return the time until a local monotonic second, at most 1,000,000 s."""
-        return timedelta(seconds=min(second - self.match.clock.monotonic(), 1e6))
+        return timedelta(seconds=min(deadline - self.match.clock.monotonic(), 1e6))
 
 
 class UnreadableTurn(NamedTuple):

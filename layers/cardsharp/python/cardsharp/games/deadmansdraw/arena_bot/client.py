@@ -183,11 +183,11 @@ class ArenaClient(ServiceClient):
             accepted_statuses=frozenset({_HTTP_OK, _HTTP_GONE}),
         )
         try:
-            answer = self._transport.send(call)
+            response = self._transport.send(call)
         except NotYourTurn:
             return None
-        parse = wire.parse_view if answer.status == _HTTP_GONE else wire.parse_match_with_events
-        return parse(answer.body)
+        parse = wire.parse_view if response.status == _HTTP_GONE else wire.parse_match_with_events
+        return parse(response.body)
 
     def action_timeout(self, turn_timeout: timedelta | None = None) -> timedelta:
         """Return the time that an action sent now may be in flight in such a turn.
@@ -256,12 +256,12 @@ class ArenaClient(ServiceClient):
 
     def _ask(self, call: ArenaRequest, parse: Callable[[object], _T]) -> _T:
         """The parsed answer; an unreadable answer to a write leaves its effect in doubt."""
-        answer = self._transport.send(call)
+        response = self._transport.send(call)
         try:
-            if answer.status == _HTTP_GONE:
-                wire.parse_ending(answer.body)
+            if response.status == _HTTP_GONE:
+                wire.parse_ending(response.body)
                 raise MatchOver
-            return parse(answer.body)
+            return parse(response.body)
         except MalformedResponse as error:
             error.outcome_unknown = call.is_write
             raise

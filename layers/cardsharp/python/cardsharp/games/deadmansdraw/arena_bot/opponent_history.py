@@ -41,7 +41,9 @@ MAX_PAST_MATCHES = (
     6  # matches that are enough to know an opponent: the last ones, for players change
 )
 MAX_SCANNED_MATCHES = 300  # newest matches of the game among which they are looked for
-MAX_HISTORY_HEADERS = 1_000  # newest matches of any game that are read for that: each is paid for in the cloud
+MAX_HISTORY_HEADERS = (
+    1_000  # newest matches of any game that are read for that: each is paid for in the cloud
+)
 _log = logging.getLogger("cardsharp.bot")
 
 
@@ -90,7 +92,9 @@ def last_matches_against(log: MatchReader, opponent: str, limit: int) -> list[Pa
     Raises `StoreError` if the log cannot be read.
     """
     finished = MatchStatus.FINISHED
-    records = newest_matches(log, GAME, finished, limit=MAX_SCANNED_MATCHES, max_read=MAX_HISTORY_HEADERS)
+    records = newest_matches(
+        log, GAME, finished, limit=MAX_SCANNED_MATCHES, max_read=MAX_HISTORY_HEADERS
+    )
     rivals = (record for record in records if record.header.get("opponent") is None)
     matches = (match for record in rivals for match in load_past_match(log, record, opponent))
     return list(islice(matches, limit))[::-1]

@@ -56,10 +56,10 @@ def position_from_view(view: MatchView, seat: int) -> DeadMansDrawPosition:
     for move in history:
         observer.apply_move(move)
     between = view.move_count_in_turn is None
-    first, second = (Bank(tuple(stacks.items())) for stacks in view.state.banks)
+    first_bank, second_bank = (Bank(tuple(stacks.items())) for stacks in view.state.banks)
     return replace(
         observer.position_for(seat, view.turn_count + between, history),
-        banks=(first, second),
+        banks=(first_bank, second_bank),
         play_area=() if between else view.state.play_area,
         pending=None if view.state.pending_effect is None else _effect(view.state.pending_effect),
     )
@@ -92,7 +92,7 @@ def next_position(
     )
     try:
         state, expected = apply(
-            position.to_state((*front, *rest)), action, lambda _pile, number: next(offers)[:number]
+            position.to_state((*front, *rest)), action, lambda _pile, count: next(offers)[:count]
         )
     except (RulesError, StopIteration, ValueError):
         return None
@@ -167,11 +167,11 @@ _READ: dict[str, Callable[[EventView], Event | None]] = {
 
 def _delta(view: DeltaView | None) -> TurnDelta:
     view = view or DeltaView()
-    draw, discard, first, second = (
+    draw, discard, first_bank, second_bank = (
         StackDelta(stack.removed, stack.added)
         for stack in (view.draw_pile, view.discard_pile, *view.banks)
     )
-    return TurnDelta(draw, discard, (first, second))
+    return TurnDelta(draw, discard, (first_bank, second_bank))
 
 
 def _effect(view: PendingEffectView) -> PendingEffect:
@@ -184,26 +184,28 @@ def _effect(view: PendingEffectView) -> PendingEffect:
 def initial_public_info(view: MatchView, history: Iterable[PastMove]) -> PublicInfoTracker:
     """Return what was public at the start of a match that has this history."""
     draw_count = sum(isinstance(event, CardDrawn) for move in history for event in move.events)
-    size = view.draw_pile_size + draw_count
+    draw_pile_size = view.draw_pile_size + draw_count
     rulebook = cards_without(RULEBOOK_DECK, lowest_of_each_suit(RULEBOOK_DECK))
-    deck = RULEBOOK_DECK if size == len(rulebook) else SERVER_DECK
+    deck = RULEBOOK_DECK if draw_pile_size == len(rulebook) else SERVER_DECK
     lowest, params = lowest_of_each_suit(deck), view.creation_params
     discard_pile = lowest if params.discard_pile is None else params.discard_pile
     play_area = params.play_area or ()
     draw_set = params.draw_pile
     if draw_set is None:
         draw_set = cards_without(deck, lowest)
-        if len(draw_set) != size:  # somebody else's debug pile: any card that lies nowhere else
+        if (
+            len(draw_set) != draw_pile_size
+        ):  # somebody else's debug pile: any card that lies nowhere else
             elsewhere = (*discard_pile, *play_area, *chain(*(params.banks or ())))
             draw_set = cards_without(deck, elsewhere)
-    first, second = map(bank_from_cards, params.banks or ((), ()))
-    return PublicInfoTracker(draw_set, discard_pile, play_area, (first, second))
+    first_bank, second_bank = map(bank_from_cards, params.banks or ((), ()))
+    return PublicInfoTracker(draw_set, discard_pile, play_area, (first_bank, second_bank))
 
 
 def _peeked(events: tuple[Event, ...]) -> Card | None:
-    last = events[-1] if events else None
-    if isinstance(last, EffectPending) and last.effect.effect_type is EffectType.ORACLE:
-        return next(iter(last.effect.cards), None)
+    last_event = events[-1] if events else None
+    if isinstance(last_event, EffectPending) and last_event.effect.effect_type is EffectType.ORACLE:
+        return next(iter(last_event.effect.cards), None)
     return None
 
 

@@ -84,6 +84,6 @@ def create_ordered_matches(
         yield match_id
         fed = arena.session_state.request_budget.max_sustainable_matches(timeout)
         if fed is not None and fed <= created < order.matches:
-            text = "created %d of %d matches: the limit of requests feeds %d at once"
-            _log.warning(text, created, order.matches, fed)
+            message = "created %d of %d matches: the limit of requests feeds %d at once"
+            _log.warning(message, created, order.matches, fed)
             return

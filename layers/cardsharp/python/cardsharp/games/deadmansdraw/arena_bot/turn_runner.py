@@ -61,14 +61,14 @@ def _act_until_unclear(
     """Play actions until the turn ends; return False if only a new view can tell whether it did."""
     position = position_from_view(view, view.active_player_index or 0)
     while True:
-        outcome = call_guarded(partial(strategy.decide, position), strategy, limit)
-        if outcome.result is None:
-            raise StrategyError(outcome.error)
-        action = outcome.result.action
-        answer = seat.act(view.id, action)
-        if ends_turn(answer):
+        guarded_result = call_guarded(partial(strategy.decide, position), strategy, limit)
+        if guarded_result.result is None:
+            raise StrategyError(guarded_result.error)
+        action = guarded_result.result.action
+        response = seat.act(view.id, action)
+        if ends_turn(response):
             return True
-        following = next_position(position, action, answer)
+        following = next_position(position, action, response)
         if following is None:
             return False
         position = following

@@ -77,11 +77,11 @@ def _parse(adapter: TypeAdapter[_T], raw: object, description: str) -> _T:
 
 def _replace_lone_surrogates(raw: bytes | str) -> bytes | str:
     """Return the same JSON with a question mark for each lone surrogate, which is no valid text."""
-    text = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
-    if b"\\ud" not in text.lower():
+    encoded = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
+    if b"\\ud" not in encoded.lower():
         return raw
     try:
-        return json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
+        return json.dumps(json.loads(encoded), ensure_ascii=False).encode("utf-8", "replace")
     except (ValueError, RecursionError):
         return raw
 
@@ -89,10 +89,10 @@ def _replace_lone_surrogates(raw: bytes | str) -> bytes | str:
 def _first_fault(error: ValidationError, raw: object) -> str:
     if isinstance(raw, bytes | str) and raw.lstrip()[:1] in {b"<", "<"}:
         return "it is an HTML page; check the arena's address"
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"])[:80]
-    fault = first["msg"][:120]
-    return f"{place}: {fault}" if place else fault
+    first_error = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    field_path = ".".join(str(key) for key in first_error["loc"])[:80]
+    fault = first_error["msg"][:120]
+    return f"{field_path}: {fault}" if field_path else fault
 
 
 _parse_list = partial(_parse, TypeAdapter(list[Any]), description="a list of matches")
@@ -111,8 +111,8 @@ def parse_match_with_events(raw: object) -> MatchView:
 
 def parse_views(raw: object) -> list[MatchView]:
     """Return the readable matches of GET /api/matches; raise `MalformedResponse` if no list."""
-    entries = _parse_list(raw)
-    return [view for entry in entries for view in _readable(entry) if _has_id(view)]
+    raw_views = _parse_list(raw)
+    return [view for raw_view in raw_views for view in _readable(raw_view) if _has_id(view)]
 
 
 def _has_id(view: MatchView) -> bool:
@@ -123,11 +123,11 @@ def _has_id(view: MatchView) -> bool:
     return False
 
 
-def _readable(entry: object) -> list[MatchView]:
+def _readable(raw_view: object) -> list[MatchView]:
     try:
-        return [parse_view(entry)]
+        return [parse_view(raw_view)]
     except MalformedResponse as fault:
-        name = entry.get("_id") if isinstance(entry, dict) else None
+        name = raw_view.get("_id") if isinstance(raw_view, dict) else None
         _tell_once(f"{str(name)[:40]!r} in the list of matches is left out. {fault}")
         return []
 

@@ -73,7 +73,7 @@ class ContestPages:
                 name = request.query_params.get("name", *names[:1])
                 if name not in names:
                     return not_found_response(request)
-                other_names = [other for other in names if other != name]
+                other_names = [other_name for other_name in names if other_name != name]
                 # What draws is loaded for the first page: see the arena's page_routes.
                 from cardsharp.contest.freeze import spectator_records  # noqa: PLC0415
                 from cardsharp.contest.view.pages import contest_page, running_matches_fragment  # noqa: PLC0415
@@ -82,8 +82,8 @@ class ContestPages:
                 if not user.is_admin:
                     records = spectator_records(records, self._clock())
                 draw = contest_page if is_full_page else running_matches_fragment
-                text = draw(site(), records, () if records.frozen_at else running, other_names)
-                return with_etag(HTMLResponse(text, headers=HEADERS))
+                html = draw(site(), records, () if records.frozen_at else running, other_names)
+                return with_etag(HTMLResponse(html, headers=HEADERS))
 
             async def endpoint(request: Request, user: User) -> Response:
                 # Beside the loop, so that no player waits for it.
@@ -120,7 +120,7 @@ def to_live_match(match: ArenaMatch) -> LiveMatch:
 
 def _asset(name: str) -> Endpoint:
     async def endpoint(_request: Request) -> Response:
-        text = (files("cardsharp.contest.view") / "page" / name).read_bytes()
-        return with_etag(Response(text, headers=HEADERS, media_type=ASSETS[name]))
+        content = (files("cardsharp.contest.view") / "page" / name).read_bytes()
+        return with_etag(Response(content, headers=HEADERS, media_type=ASSETS[name]))
 
     return endpoint

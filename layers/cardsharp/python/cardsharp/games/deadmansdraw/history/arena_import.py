@@ -25,10 +25,10 @@ DEFAULT_DISCARD_PILE = lowest_of_each_suit(SERVER_DECK)  # the discard pile of t
 _ASK = "GET /api/matches/ID?showevents=true"
 
 
-def parse_arena_match(text: bytes) -> MatchSnapshot:
+def parse_arena_match(data: bytes) -> MatchSnapshot:
     """Return the match of an arena's response with its moves; raise `InvalidInput`."""
     try:
-        body = json.loads(text)
+        body = json.loads(data)
     except ValueError:
         raise InvalidInput("It is not JSON.") from None
     if isinstance(body, list):
@@ -88,9 +88,9 @@ def _merged_view(body: object) -> object:
     views = [look["view"] for look in complete_looks if look["view"] != "same"]
     moves = [move for look in complete_looks for move in look["new_moves"]]
     actions = {}  # the moves of a view are the results of the previous step's action
-    for step, look in pairwise(looks):
+    for previous_look, look in pairwise(looks):
         for move in look.get("new_moves", ()):
-            actions[move["sequenceId"]] = step.get("action")
+            actions[move["sequenceId"]] = previous_look.get("action")
     moves = [{**move, "userAction": actions.get(move["sequenceId"])} for move in moves]
     began = "1970-01-01T00:00:00.000Z"
     return {**views[-1], "_id": body["name"], "startedAt": began, "moves": moves} if views else {}

@@ -266,8 +266,8 @@ def _initial_public_info(
     and the changes of the earlier turns are undone.
     """
     if opening is not None:
-        first, second = map(bank_from_cards, opening.banks)
-        banks = first, second
+        first_bank, second_bank = map(bank_from_cards, opening.banks)
+        banks = first_bank, second_bank
         return PublicInfoTracker(opening.draw_pile, opening.discard_pile, opening.play_area, banks)
     for index, group in enumerate(groups):
         looks = (
@@ -289,13 +289,13 @@ def _initial_public_info(
                 pile = pile - set(change.added) | set(change.removed)
             return sorted(pile, key=deck_sort_key)
 
-        first, second = (
+        first_bank, second_bank = (
             bank_from_cards(began(bank, [delta.banks[seat] for delta in reversed(deltas)]))
             for seat, bank in enumerate(position.banks)
         )
         unseen = began(position.unseen, [delta.draw_pile for delta in reversed(deltas)])
         discard = began(position.discard_pile, [delta.discard_pile for delta in reversed(deltas)])
-        return PublicInfoTracker(unseen, discard, (), (first, second))
+        return PublicInfoTracker(unseen, discard, (), (first_bank, second_bank))
     return PublicInfoTracker()
 
 

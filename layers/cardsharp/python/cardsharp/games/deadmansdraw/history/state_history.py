@@ -106,7 +106,7 @@ def _attempts(state: State, events: Sequence[Event]) -> Iterator[tuple[Action | 
 
 def _chance(events: Sequence[Event]) -> CardPicker:
     picks = _picks(events)
-    return lambda _pile, _number: next(picks, ())
+    return lambda _pile, _count: next(picks, ())
 
 
 def _picks(events: Sequence[Event]) -> Iterator[tuple[Card, ...]]:

@@ -146,8 +146,8 @@ class Adaptive:
         return self._by(GENERAL_WEIGHTS, position)
 
     def _by(self, weights: str, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        numbers = self._learned.get(weights) or load_model(weight_file_name(weights))
-        return Captain(numbers, is_late=self._late).decide(position)
+        model = self._learned.get(weights) or load_model(weight_file_name(weights))
+        return Captain(model, is_late=self._late).decide(position)
 
 
 def parse_trained_strategy(text: str) -> Strategy:
@@ -158,8 +158,8 @@ def parse_trained_strategy(text: str) -> Strategy:
     document = json.loads(text)
     if not isinstance(document, dict) or "opponents" not in document:
         return Captain(parse_weights(text))
-    entries = (*load_opponent_profiles(), *parse_opponent_profiles(text))
-    return Adaptive(Random(0), OpponentBelief(entries), models=parse_value_models(text))
+    profiles = (*load_opponent_profiles(), *parse_opponent_profiles(text))
+    return Adaptive(Random(0), OpponentBelief(profiles), models=parse_value_models(text))
 
 
 def parse_value_models(text: str) -> dict[str, ValueModel]:

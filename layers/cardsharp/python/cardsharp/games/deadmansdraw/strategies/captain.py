@@ -307,11 +307,12 @@ def _reason(best: PointsOption, options: Sequence[PointsOption]) -> str:
     alternatives = sorted(
         (o for o in options if o is not best), key=lambda o: o.value, reverse=True
     )
-    chance = f"{format_percent(best.value)} to win"
+    win_text = f"{format_percent(best.value)} to win"
     if not alternatives:
-        return f"{verb}: there is no choice; {chance}, {best.note}."
-    second = {DRAW: "drawing", END_TURN: "stopping"}.get(alternatives[0].action)
+        return f"{verb}: there is no choice; {win_text}, {best.note}."
+    alternative_name = {DRAW: "drawing", END_TURN: "stopping"}.get(alternatives[0].action)
     against = (
-        f"against {format_percent(alternatives[0].value)} for {second or alternatives[0].action}"
+        f"against {format_percent(alternatives[0].value)} for "
+        f"{alternative_name or alternatives[0].action}"
     )
-    return f"{verb}: {chance} {against}; {best.note}."
+    return f"{verb}: {win_text} {against}; {best.note}."

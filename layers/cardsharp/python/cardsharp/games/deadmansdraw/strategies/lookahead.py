@@ -179,9 +179,9 @@ class ActionEvaluator:
         if card.suit in turn.suits:
             return self.value_of_bust(turn, card)
         turn = turn.with_card(card)
-        answers = self._answers(turn, card.suit, kraken_draws)
-        if answers:
-            return max(answers)
+        answer_values = self._answers(turn, card.suit, kraken_draws)
+        if answer_values:
+            return max(answer_values)
         match card.suit:
             case Suit.MAP if turn.discard:
                 return self._map_to_come(turn)
@@ -205,10 +205,14 @@ class ActionEvaluator:
         if turn.known_top is not None:
             return [(1.0, turn.own_bank.placed_card(turn.known_top)._replace(is_hypothetical=True))]
         remaining_count = self._unseen - len(turn.search_draws)
-        numbers = (
+        remaining_counts = (
             (card, count - turn.search_draws.count(card.suit)) for card, count in self._means
         )
-        return [(number / remaining_count, card) for card, number in numbers if number > 0]
+        return [
+            (remaining / remaining_count, card)
+            for card, remaining in remaining_counts
+            if remaining > 0
+        ]
 
     # --- effects -----------------------------------------------------------------------------
 
@@ -245,15 +249,17 @@ class ActionEvaluator:
 
     def value_of_sword(self, turn: LookaheadTurn, card: Card) -> float:
         """Return the value of answering a Sword with `card`."""
-        other, cost = turn.opponent_bank.without_card(card)
-        turn = turn._replace(opponent_bank=other, points=turn.points + cost)
+        opponent_bank, cost = turn.opponent_bank.without_card(card)
+        turn = turn._replace(opponent_bank=opponent_bank, points=turn.points + cost)
         return self.value_of_placing(turn, turn.own_bank.placed_card(card), 0)
 
     def value_of_cannon(self, turn: LookaheadTurn, card: Card, kraken_draws: int) -> float:
         """Return the value of answering a Cannon with `card`."""
-        other, cost = turn.opponent_bank.without_card(card)
+        opponent_bank, cost = turn.opponent_bank.without_card(card)
         discard = (*turn.discard, card)
-        turn = turn._replace(opponent_bank=other, points=turn.points + cost, discard=discard)
+        turn = turn._replace(
+            opponent_bank=opponent_bank, points=turn.points + cost, discard=discard
+        )
         return self.value_with_kraken_draws(turn, kraken_draws)
 
     def value_of_map_card(self, turn: LookaheadTurn, card: Card) -> float:
@@ -279,14 +285,14 @@ class ActionEvaluator:
 
     def _map_to_come(self, turn: LookaheadTurn) -> float:
         """Return the mean over all offers of the best card in each."""
-        values, first = list[float](), dict[str, tuple[float, float]]()
+        values, first_by_suit = list[float](), dict[str, tuple[float, float]]()
         for card in turn.discard:
             gain = 0 if card.suit in turn.suits else turn.own_bank.placed_card(card).gain
             # One card of each suit is evaluated, except for Chest and Key, whose bonus may depend
             # on it.
-            if card.suit not in first or turn.suits | {card.suit} >= TREASURE:
-                first[card.suit] = self.value_of_map_card(turn, card), gain
-            value, first_gain = first[card.suit]
+            if card.suit not in first_by_suit or turn.suits | {card.suit} >= TREASURE:
+                first_by_suit[card.suit] = self.value_of_map_card(turn, card), gain
+            value, first_gain = first_by_suit[card.suit]
             values.append(value + gain - first_gain)
         return expected_best_of_three(values)
 
@@ -318,7 +324,7 @@ def _bonus(
 
     As many random discards as were collected.
     """
-    size, picked = len(discard), min(len(collected), len(discard))
+    discard_count, picked = len(discard), min(len(collected), len(discard))
     tops: dict[str, float] = dict(own_bank.top)
     for suit, _, gain, _ in collected:
         tops[suit] = tops.get(suit, 0) + gain
@@ -328,9 +334,9 @@ def _bonus(
     # The pick with this `rank` is the best of its suit if no better card of the suit is picked.
     # Only the best one raises the bank, so the expected rise is a sum over ranks, without sampling.
     ways = sum(
-        rise * comb(size - rank, picked - 1)
+        rise * comb(discard_count - rank, picked - 1)
         for suit_rises in rises.values()
         for rank, rise in enumerate(sorted(suit_rises, reverse=True), start=1)
         if rise > 0
     )
-    return ways / comb(size, picked)
+    return ways / comb(discard_count, picked)

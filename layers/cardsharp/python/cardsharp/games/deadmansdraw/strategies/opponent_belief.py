@@ -107,22 +107,22 @@ class OpponentBelief:
     def update(self, decision: ObservedDecision) -> None:
         """Update the belief by one decision."""
         agreements: dict[str, bool] = {}
-        for entry, evidence in zip(self.profiles, self.evidence, strict=True):
+        for profile, evidence in zip(self.profiles, self.evidence, strict=True):
             if decision.position.pending is None:
-                chance = self._chance_of_stopping(entry, decision, agreements)
+                probability = self._chance_of_stopping(profile, decision, agreements)
             else:
-                chance = _chance_of_answer(entry, decision, agreements)
-            evidence.likelihood += log(chance)
-            evidence.misses += chance < MISS_PROBABILITY
+                probability = _chance_of_answer(profile, decision, agreements)
+            evidence.likelihood += log(probability)
+            evidence.misses += probability < MISS_PROBABILITY
         self.decision_count += 1
         if decision.position.pending is None:
             self.habits[card_count_bin(decision.position) - 1][decision.action == END_TURN] += 1
 
     def best_weights_name(self) -> str:
         """Return the name of the best weights; the general ones for an unknown opponent."""
-        by_weights = {entry.weights: 0.0 for entry in self.profiles}
-        for entry, chance in self.probabilities():
-            by_weights[entry.weights] += chance
+        by_weights = {profile.weights: 0.0 for profile in self.profiles}
+        for profile, probability in self.probabilities():
+            by_weights[profile.weights] += probability
         if by_weights.pop(GENERAL_WEIGHTS) > 1 - MIN_CONFIDENCE:
             return GENERAL_WEIGHTS
         return max(by_weights, key=by_weights.__getitem__)
@@ -138,47 +138,49 @@ class OpponentBelief:
         profile_count = len(self.profiles) - 1
         log_scores = [
             (
-                entry,
+                profile,
                 evidence.likelihood
                 + log(
                     UNKNOWN_OPPONENT_PRIOR
-                    if _is_generic(entry)
+                    if _is_generic(profile)
                     else UNKNOWN_OPPONENT_PRIOR / profile_count
                 ),
             )
-            for entry, evidence in zip(self.profiles, self.evidence, strict=True)
-            if evidence.misses <= max_misses or _is_generic(entry)
+            for profile, evidence in zip(self.profiles, self.evidence, strict=True)
+            if evidence.misses <= max_misses or _is_generic(profile)
         ]
         top = max(likelihood for _, likelihood in log_scores)
-        shares = [(entry, exp(likelihood - top)) for entry, likelihood in log_scores]
+        shares = [(profile, exp(likelihood - top)) for profile, likelihood in log_scores]
         total = sum(share for _, share in shares)
-        return [(entry, share / total) for entry, share in shares]
+        return [(profile, share / total) for profile, share in shares]
 
     # --- probability of a decision by profile ---------------------------------------------------
 
     def _chance_of_stopping(
-        self, entry: OpponentProfile, decision: ObservedDecision, agreements: dict[str, bool]
+        self, profile: OpponentProfile, decision: ObservedDecision, agreements: dict[str, bool]
     ) -> float:
-        stops, position = entry.stop_model, decision.position
+        stops, position = profile.stop_model, decision.position
         if isinstance(stops, str):
             return _by_strategy(stops, decision, agreements, 2)
         if stops is None:
             # Krichevsky-Trofimov estimate: half a count for each outcome, so that nothing is
             # impossible.
             on, off = self.habits[card_count_bin(position) - 1]
-            chance = (off + 0.5) / (on + off + 1)
+            probability = (off + 0.5) / (on + off + 1)
         elif isinstance(stops, float):
-            chance = stops
+            probability = stops
         else:
-            chance = stops[stop_feature_bin(position, entry.stop_feature)][
+            probability = stops[stop_feature_bin(position, profile.stop_feature)][
                 can_gain_by_stopping(position)
             ]
-        return chance if decision.action == END_TURN else 1 - chance
+        return probability if decision.action == END_TURN else 1 - probability
 
 
-def _is_generic(entry: OpponentProfile) -> bool:
+def _is_generic(profile: OpponentProfile) -> bool:
     return (
-        entry.weights == GENERAL_WEIGHTS and entry.stop_model is None and entry.answer_model is None
+        profile.weights == GENERAL_WEIGHTS
+        and profile.stop_model is None
+        and profile.answer_model is None
     )
 
 
@@ -235,18 +237,18 @@ def _strategy(name: str) -> Strategy:
 
 
 def _chance_of_answer(
-    entry: OpponentProfile, decision: ObservedDecision, agreements: dict[str, bool]
+    profile: OpponentProfile, decision: ObservedDecision, agreements: dict[str, bool]
 ) -> float:
     pending = decision.position.pending
     oracle = pending is not None and pending.effect_type is EffectType.ORACLE
     # An Oracle can be taken, refused, or answered by the end of the turn.
     options = 3 if oracle else len(effect_targets(decision.position))
-    if isinstance(entry.answer_model, str):
-        return _by_strategy(entry.answer_model, decision, agreements, options)
-    if entry.answer_model is None:
+    if isinstance(profile.answer_model, str):
+        return _by_strategy(profile.answer_model, decision, agreements, options)
+    if profile.answer_model is None:
         return 1 / options
     return SLIP_PROBABILITY / options + (1 - SLIP_PROBABILITY) * _preference_probability(
-        entry.answer_model, decision
+        profile.answer_model, decision
     )
 
 
@@ -291,13 +293,13 @@ def parse_opponent_profiles(text: str) -> tuple[OpponentProfile, ...]:
 def _entry(fields: dict[str, object]) -> OpponentProfile:
     name, weights = str(fields["name"]), str(fields["weights"])
     match fields.get("stops"), fields.get("answers"):
-        case (str() | float() | None) as stops, (str() | dict() | None) as answers:
-            return OpponentProfile(name, weights, stops, answers)
-        case list() as habits, (str() | dict() | None) as answers if (
+        case (str() | float() | None) as stops, (str() | dict() | None) as answer_model:
+            return OpponentProfile(name, weights, stops, answer_model)
+        case list() as habits, (str() | dict() | None) as answer_model if (
             len(habits) == MAX_TRACKED_CARDS
         ):
             pairs = tuple((float(without), float(gaining)) for without, gaining in habits)
             return OpponentProfile(
-                name, weights, pairs, answers, str(fields.get("by", STOP_FEATURES[0]))
+                name, weights, pairs, answer_model, str(fields.get("by", STOP_FEATURES[0]))
             )
     raise ValueError(f"The profile of the opponent '{name}' cannot be read.")

@@ -69,9 +69,9 @@ def autopick(position: DeadMansDrawPosition) -> Action:
     return respond(pending.effect_type, card)
 
 
-def first_by_suit(cards: Sequence[Card], order: Iterable[str]) -> Card | None:
-    """Return the first card of the first suit in `order` that is among `cards`."""
-    return next((card for suit in order for card in cards if card.suit == suit), None)
+def first_by_suit(cards: Sequence[Card], suit_order: Iterable[str]) -> Card | None:
+    """Return the first card of the first suit in `suit_order` that is among `cards`."""
+    return next((card for suit in suit_order for card in cards if card.suit == suit), None)
 
 
 def chest_key_partner(cards: Sequence[Card], play_area: Collection[str]) -> Card | None:

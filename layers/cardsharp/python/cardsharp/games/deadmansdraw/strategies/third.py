@@ -92,14 +92,14 @@ def _fresh(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> tuple[Car
 
 def _harmless(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> tuple[Card, ...]:
     """Return `cards` without those likely to bust by their effect, or all if none remains."""
-    area, number = suits_in_play(position), len(position.play_area)
+    area, card_count = suits_in_play(position), len(position.play_area)
     robbed = {card.suit for card in sword_targets(position.own_bank, position.opponent_bank)}
     hook_brings_nothing = {Suit.HOOK, *area}.issuperset(position.own_bank.suits)
     sword_brings_nothing = {Suit.SWORD, *area}.issuperset(robbed)
     harmful = (
         [Suit.HOOK] * hook_brings_nothing,
         [Suit.SWORD] * sword_brings_nothing,
-        [Suit.KRAKEN] * (number > KRAKEN_LIMIT) + [Suit.MAP] * (number > MAP_LIMIT),
+        [Suit.KRAKEN] * (card_count > KRAKEN_LIMIT) + [Suit.MAP] * (card_count > MAP_LIMIT),
     )
     for suits in harmful:
         cards = tuple(card for card in cards if card.suit not in suits) or cards

@@ -65,10 +65,10 @@ def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterato
     their decisions are left out. Raises `StoreError` if an event or a decision cannot be read.
     """
     contexts = list(decision_contexts(record, moves))
-    for place, context in enumerate(contexts):
+    for context_index, context in enumerate(contexts):
         step, seat = context.step, context.seat
         hand = (
-            _hand_from_plays(contexts, place)
+            _hand_from_plays(contexts, context_index)
             if step.decision is None
             else _logged_hand(step.decision)
         )
@@ -87,17 +87,19 @@ def _logged_hand(thought: StoredDecision) -> list[Card] | None:
     return [parse_card(str(card)) for card in hand] if isinstance(hand, list) else None
 
 
-def _hand_from_plays(contexts: Sequence[DecisionContext], place: int) -> list[Card] | None:
+def _hand_from_plays(contexts: Sequence[DecisionContext], context_index: int) -> list[Card] | None:
     """Return a seat's hand at that step, if the plays of the deal reveal all of it."""
-    seat, call = contexts[place].seat, contexts[-1].public_state.trump_call
+    seat, call = contexts[context_index].seat, contexts[-1].public_state.trump_call
     if call is None or (seat == DEALER and call.is_order_up):
         return None
     plays = [
-        (number, context.action.card)
-        for number, context in enumerate(contexts)
+        (index, context.action.card)
+        for index, context in enumerate(contexts)
         if context.seat == seat and isinstance(context.action, Play)
     ]
-    return [card for number, card in plays if number >= place] if len(plays) == TRICKS else None
+    return (
+        [card for index, card in plays if index >= context_index] if len(plays) == TRICKS else None
+    )
 
 
 def decision_contexts(
@@ -107,14 +109,14 @@ def decision_contexts(
     table = PublicState(parse_card(str(record.header.get("turnCard"))))
     discard: Card | None = None
     for step, move in zip(replayed(record, moves), moves, strict=True):
-        question, seat, action = decision_in_event(event_from_move(move))
-        if question is not DecisionType.DISCARD and pending_decision(table) == PendingDecision(
+        decision_type, seat, action = decision_in_event(event_from_move(move))
+        if decision_type is not DecisionType.DISCARD and pending_decision(table) == PendingDecision(
             DEALER, DecisionType.DISCARD
         ):
             # the dealer is another player, whose discard the log does not have
             table = replace(table, has_discarded=True)
             discard = FACE_DOWN
-        if pending_decision(table) != PendingDecision(seat, question):
+        if pending_decision(table) != PendingDecision(seat, decision_type):
             return
         yield DecisionContext(step, table, discard, seat, action)
         if isinstance(action, Discard):

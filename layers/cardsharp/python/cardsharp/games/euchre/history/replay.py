@@ -31,8 +31,8 @@ SEAT_NAMES = ("first", "second", "third", "dealer")
 def to_move_records(record: DealRecord) -> list[MoveRecord]:
     """Return the events of a deal as moves, without our reasons, which are in the log."""
     return [
-        MoveRecord(number, None, {"event": encode_event(event)})
-        for number, event in enumerate(record.deduplicated_events)
+        MoveRecord(sequence, None, {"event": encode_event(event)})
+        for sequence, event in enumerate(record.deduplicated_events)
     ]
 
 
@@ -70,12 +70,12 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
     turned = record.header.get("turnCard")
     table = PublicState(parse_card(turned) if isinstance(turned, str) else DECK[0])
     for move in moves:
-        question, seat, action = decision_in_event(event_from_move(move))
+        decision_type, seat, action = decision_in_event(event_from_move(move))
         spoken, intent = table.describe(action), move.intent
         thought = None if intent is None else _thought_of(intent, table)
         table = table.with_action(seat, action)
         # Only the dealer may know its discard.
-        hidden = question is DecisionType.DISCARD and intent is None
+        hidden = decision_type is DecisionType.DISCARD and intent is None
         yield ReplayStep(
             sequence=move.sequence,
             turn=move.sequence + 1,
@@ -90,8 +90,8 @@ def public_state_body(public_state: PublicState, first_seat: int = 0) -> dict[st
     """Return bids, plays, last trick and trick winners; seats count from `first_seat` on."""
     call = public_state.trump_call
     bids = [
-        (number % len(SEAT_NAMES), bid.describe(number))
-        for number, bid in enumerate(public_state.bids)
+        (bid_index % len(SEAT_NAMES), bid.describe(bid_index))
+        for bid_index, bid in enumerate(public_state.bids)
     ]
     tricks = [[(seat, card_name(card)) for seat, card in trick] for trick in public_state.tricks]
 
@@ -133,11 +133,11 @@ def decision_in_event(event: Event) -> tuple[DecisionType, int, Action]:
             return DecisionType.PLAY, event.seat, Play(event.card)
 
 
-def _thought_of(entry: Body, table: PublicState) -> StoredDecision:
+def _thought_of(log_entry: Body, table: PublicState) -> StoredDecision:
     """Return a decision from its log entry, with bids in their spoken form."""
     bids = [Bid(suit, alone) for suit in SUITS for alone in (False, True)]
     descriptions = {str(bid): table.describe(bid) for bid in bids}
-    candidates, answer = entry.get("candidates"), entry.get("answer")
+    candidates, answer = log_entry.get("candidates"), log_entry.get("answer")
     options = [
         {
             "action": descriptions.get(candidate["answer"], candidate["answer"]),
@@ -146,11 +146,16 @@ def _thought_of(entry: Body, table: PublicState) -> StoredDecision:
         }
         for candidate in (candidates if isinstance(candidates, list) else [])
     ]
-    position_body = {part: entry[part] for part in ("question", "hand", "worlds") if part in entry}
+    position_body = {
+        field_name: log_entry[field_name]
+        for field_name in ("question", "hand", "worlds")
+        if field_name in log_entry
+    }
     decision_fields = {
         "action": descriptions.get(str(answer), answer),
-        "decisionMs": entry.get("decision_ms"),
+        "decisionMs": log_entry.get("decision_ms"),
     }
     return parse_record(
-        StoredDecision, {**entry, **decision_fields, "options": options, "position": position_body}
+        StoredDecision,
+        {**log_entry, **decision_fields, "options": options, "position": position_body},
     )

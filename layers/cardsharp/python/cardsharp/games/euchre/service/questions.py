@@ -227,8 +227,8 @@ def bids_by_index(record: DealRecord) -> tuple[Bid, ...]:
     for event in record.deduplicated_events:
         if not isinstance(event, BidEvent):
             continue
-        last = len(bids) - 1
-        if bids and not event.is_answer and event.bid_index in {last, last % 4}:
+        last_index = len(bids) - 1
+        if bids and not event.is_answer and event.bid_index in {last_index, last_index % 4}:
             bids.pop()  # told once more, or our own told back to us: nobody bids twice in a row
         # The client reports the bids of others under their number, from 0 to 7.
         min_index = 0 if event.is_answer else event.bid_index
@@ -250,8 +250,8 @@ def bids_ending_with(record: DealRecord, seat: int, trump_call: Bid) -> tuple[Bi
 
 def _ending(record: DealRecord, seat: int, call: Bid) -> tuple[Bid, ...]:
     """Return the bids ending with a call, in the first round if it names the turned suit."""
-    number = seat if call.suit == record.cards[TURN_CARD_INDEX] & 3 else seat + len(SEATS)
-    return (*(PASS for _ in range(number)), call)
+    bid_index = seat if call.suit == record.cards[TURN_CARD_INDEX] & 3 else seat + len(SEATS)
+    return (*(PASS for _ in range(bid_index)), call)
 
 
 def public_state_at_play(record: DealRecord, trick: int, seq: int, seat: int) -> PublicState | None:
@@ -289,7 +289,9 @@ def _openings(record: DealRecord) -> Iterator[PublicState]:
     if not call.goes_alone:
         yield table
         return
-    defenses = [record.find_event(("defense", (call.caller_seat + place) % 4)) for place in (1, 3)]
+    defenses = [
+        record.find_event(("defense", (call.caller_seat + offset) % 4)) for offset in (1, 3)
+    ]
     for defences in ((False, False), (True,), (False, True)):
         # Only the documents' clients tell; whoever is not told of may have said either.
         pairs = zip(defenses, defences, strict=False)

@@ -31,7 +31,7 @@ def _route(
     route: str,
     summary: str,
     request: type[Q],
-    answer: type[wire.ProtocolMessage],
+    response_model: type[wire.ProtocolMessage],
     act: Callable[[EuchreService, Q], object] = lambda *_: None,
 ) -> Route[EuchreService]:
     """Build the route of an operation, whose response echoes the request's identification.
@@ -41,14 +41,14 @@ def _route(
     """
     method, path = route.split()
     (base,) = request.__bases__
-    address: Any = request if answer is request else base
-    extra_fields = answer.model_fields.keys() - address.model_fields.keys()
+    address: Any = request if response_model is request else base
+    extra_fields = response_model.model_fields.keys() - address.model_fields.keys()
 
     def answered(service: EuchreService, message: Q) -> wire.ProtocolMessage:
         result = act(service, message)
         echoed = {name: getattr(message, name) for name in address.model_fields}
         extra = {name: getattr(result, name) for name in extra_fields if hasattr(result, name)}
-        return answer(**echoed, **extra)
+        return response_model(**echoed, **extra)
 
     return Route(
         methods=(method,),
@@ -57,7 +57,7 @@ def _route(
         summary=summary,
         endpoint=lambda service, call: ApiResponse(answered(service, call.params)),
         params_model=request,
-        response_models={HTTPStatus.OK: (answer,)},
+        response_models={HTTPStatus.OK: (response_model,)},
         default_error_model=wire.ErrorMessage,
     )
 
@@ -125,12 +125,12 @@ def _explain(error: Exception, _model: type[BaseModel]) -> ApiResponse:
         case PathNotFound():
             return _refusal(error.status, "unknown_path", f"There is no {error.path[:100]}.")
         case MethodNotAllowed():
-            text = f"{error.path} knows {', '.join(error.methods)}."
-            return _refusal(error.status, "unknown_method", text)
+            message = f"{error.path} knows {', '.join(error.methods)}."
+            return _refusal(error.status, "unknown_method", message)
         case HttpError():
             return _refusal(error.status, "malformed", error.text)
-    text = "The service failed; its log says why."
-    return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "failed", text)
+    message = "The service failed; its log says why."
+    return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "failed", message)
 
 
 def _refusal(status: int, error: str, message: str) -> ApiResponse:

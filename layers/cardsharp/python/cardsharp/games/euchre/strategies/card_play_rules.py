@@ -48,7 +48,7 @@ def _side_lead(trump: Suit) -> Callable[[CardMask, CardMask], CardMask]:
     the shortest suit.
     """
     cards = trump_layout(trump)
-    sides, number = cards.sides, cards.number
+    sides, card_by_bit = cards.sides, cards.number
 
     def lead(hand: CardMask, hidden: CardMask) -> CardMask:
         best = low = 0
@@ -61,11 +61,11 @@ def _side_lead(trump: Suit) -> Callable[[CardMask, CardMask], CardMask]:
                 boss = suit_cards >> beaten << beaten
                 if boss:
                     boss &= -boss
-                    if price + number[boss] < best_price:
-                        best, best_price = boss, price + number[boss]
-                elif price + number[suit_cards & -suit_cards] < low_price:
+                    if price + card_by_bit[boss] < best_price:
+                        best, best_price = boss, price + card_by_bit[boss]
+                elif price + card_by_bit[suit_cards & -suit_cards] < low_price:
                     low = suit_cards & -suit_cards
-                    low_price = price + number[low]
+                    low_price = price + card_by_bit[low]
         return best or low
 
     return lead

@@ -112,7 +112,7 @@ class ChoiceRace:
             # All choices were tried in the same worlds. The differences within a world vary much
             # less than the values themselves, so this paired test decides with far fewer worlds.
             pairs = zip(self._worths[leader], self._worths[choice], strict=True)
-            gaps = [best - other for best, other in pairs]
+            gaps = [best - challenger for best, challenger in pairs]
             lead, squares = sum(gaps), sum(gap * gap for gap in gaps)
             # lead / n > SURE * sqrt((squares / n - (lead / n) ** 2) / n), in whole numbers
             if lead and self.worlds * lead**2 > ELIMINATION_SIGMAS**2 * (
@@ -176,8 +176,10 @@ class Pimc:
             fallback = RuleBased().decide(position)
             return EuchreDecision(fallback.action, f"No world fits the view. {fallback.reason}")
         options = tuple(
-            EuchreOption(action, race.mean_value(number) / POINT_SCALE, _note(race, number))
-            for number, action in enumerate(choices.actions)
+            EuchreOption(
+                action, race.mean_value(choice_index) / POINT_SCALE, _note(race, choice_index)
+            )
+            for choice_index, action in enumerate(choices.actions)
         )
         reason = f"Most points over {race.worlds} worlds."
         return EuchreDecision(choices.actions[race.leader], reason, options, race.worlds, cut)
@@ -205,32 +207,36 @@ def position_seed(position: EuchrePosition) -> int:
     """Return a seed for the generator that depends on the position alone."""
     table = position.public_state
     discard = -1 if position.discard is None else position.discard
-    numbers = [
+    seed_values = [
         list(DecisionType).index(position.decision_type) + 4 * position.seat,
         card_mask(position.hand),
         discard,
     ]
-    numbers += [table.turn_card, len(table.defense_answers)]
-    numbers += [-1 if bid.suit is None else 2 * bid.suit + bid.goes_alone for bid in table.bids]
-    numbers += [4 * card + seat for trick in table.tricks for seat, card in trick]
-    return mix_seed(numbers)
+    seed_values += [table.turn_card, len(table.defense_answers)]
+    seed_values += [-1 if bid.suit is None else 2 * bid.suit + bid.goes_alone for bid in table.bids]
+    seed_values += [4 * card + seat for trick in table.tricks for seat, card in trick]
+    return mix_seed(seed_values)
 
 
-def _note(race: ChoiceRace, number: int) -> str:
-    return "" if number in race.running else f"dropped after {race.tried[number]} possible deals"
+def _note(race: ChoiceRace, choice_index: int) -> str:
+    return (
+        ""
+        if choice_index in race.running
+        else f"dropped after {race.tried[choice_index]} possible deals"
+    )
 
 
 def _contracts(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
     """Evaluate contracts before the first card, with all seats playing by the rules."""
     table, sign = position.public_state, -1 if position.seat % 2 else 1
-    number, turn_card = len(table.bids), table.turn_card
+    bid_index, turn_card = len(table.bids), table.turn_card
     actions = tuple(dict.fromkeys(_contract_actions(position, also)))
 
     def worth(world: EuchreWorld, action: Action) -> int:
         if isinstance(action, Bid):
             if action.suit is None:
-                return sign * POINT_SCALE * pass_value(world, turn_card, number)
-            call = TrumpCall(number, action.suit, action.goes_alone)
+                return sign * POINT_SCALE * pass_value(world, turn_card, bid_index)
+            call = TrumpCall(bid_index, action.suit, action.goes_alone)
             return sign * POINT_SCALE * call_value(world, turn_card, call) - CALL_BIAS_CORRECTION
         lone = position.seat if action == Defend(goes_alone=True) else None
         laid = action.card if isinstance(action, Discard) else None
@@ -310,7 +316,7 @@ def _different(position: EuchrePosition, trump: Suit) -> list[int]:
     """
     cards = trump_layout(trump)
     ruled = RuleBased().decide(position).action
-    first = cards.bit[ruled.card] if isinstance(ruled, Play) else 0
+    ruled_bit = cards.bit[ruled.card] if isinstance(ruled, Play) else 0
     legal = cards.to_mask(
         action.card for action in position.legal_actions if isinstance(action, Play)
     )
@@ -321,4 +327,4 @@ def _different(position: EuchrePosition, trump: Suit) -> list[int]:
         absent_cards |= {card for trick in table.complete_tricks for _, card in trick}
         present |= {table.turn_card} - absent_cards
     blocks = cards.equivalent_groups(legal, cards.to_mask(present))
-    return [first, *(block[-1] for block in blocks if first not in block)]
+    return [ruled_bit, *(block[-1] for block in blocks if ruled_bit not in block)]

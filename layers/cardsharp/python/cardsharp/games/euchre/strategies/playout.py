@@ -109,8 +109,10 @@ play_order = cache(PlayOrder)
 
 def card_play_states(cards: Iterable[CardMask], order: PlayOrder) -> list[CardPlayState]:
     """Return the state at each card of a deal, in order, and the final state."""
-    first = CardPlayState(order.next_playing_seat(0))
-    return list(accumulate(cards, lambda stage, card: stage.with_card(card, order), initial=first))
+    initial_state = CardPlayState(order.next_playing_seat(0))
+    return list(
+        accumulate(cards, lambda stage, card: stage.with_card(card, order), initial=initial_state)
+    )
 
 
 def playout_points(
@@ -131,7 +133,7 @@ def playout_points(
     played_cards, laid = trick_state.played_cards, trick_state.cards_in_trick
     led, best, by = trick_state.suit_led, trick_state.winning_card, trick_state.winning_seat
     tricks_won, tricks_lost = trick_state.tricks_won, trick_state.tricks_lost
-    first = not tricks_won + tricks_lost
+    is_first_trick = not tricks_won + tricks_lost
     # This loop runs for every choice in every world: it is most of the time of a decision. So it
     # uses local integers instead of `CardPlayState`, and stops once the points cannot change.
     while True:
@@ -142,7 +144,7 @@ def playout_points(
             hand = current_hands[seat]
             best = hand
             if hand & hand - 1:
-                best = lead(hand, hidden[seat] & ~played_cards, place[seat], first)
+                best = lead(hand, hidden[seat] & ~played_cards, place[seat], is_first_trick)
             led, by, laid = suit[best], seat, 1
             current_hands[seat] ^= best
             played_cards |= best
@@ -161,4 +163,4 @@ def playout_points(
             laid += 1
         tricks_won += on_caller_side[by]
         tricks_lost += not on_caller_side[by]
-        seat, laid, first = by, 0, False
+        seat, laid, is_first_trick = by, 0, False

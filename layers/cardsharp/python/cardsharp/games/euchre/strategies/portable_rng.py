@@ -36,8 +36,8 @@ class PortableRng:
         state, remaining = self._state, len(items)
         for spot in range(remaining - 1):
             state = state * _FACTOR + _STEP & _ALL
-            other = spot + ((state >> 33) * remaining >> 31)
-            items[spot], items[other] = items[other], items[spot]
+            swap_index = spot + ((state >> 33) * remaining >> 31)
+            items[spot], items[swap_index] = items[swap_index], items[spot]
             remaining -= 1
         self._state = state
 

@@ -87,12 +87,12 @@ def _lead(
     position: EuchrePosition, call: TrumpCall, hand: CardMask, hidden: CardMask
 ) -> tuple[CardMask, str]:
     bits, place = trump_layout(call.suit), play_order(call).place[position.seat]
-    first, lead = not position.public_state.tricks, lead_rule(call.suit)
-    card = lead(hand, hidden, place, first)
+    is_first_trick, lead = not position.public_state.tricks, lead_rule(call.suit)
+    card = lead(hand, hidden, place, is_first_trick)
     if card & bits.trumps:
         # With a side card added (the lowest bit), the rule still leads trumps: it wants to draw
         # them.
-        draws = lead(hand | 1, hidden, place, first) == card
+        draws = lead(hand | 1, hidden, place, is_first_trick) == card
         return card, "Draws trumps." if draws else "Only trumps are left."
     higher = hidden & bits.suit[card] & -(card << 1)
     return card, "Short suit, low." if higher else "High card of its suit."
@@ -107,16 +107,16 @@ def _follow(
         table.trick_winner(table.current_trick),
     )
     best = bits.bit[dict(table.current_trick)[winner]]
-    partners, last = (
+    partners, is_last = (
         winner == position.partner,
         len(table.current_trick) == 3 - len(table.sitting_out),
     )
-    card = follow_rule(call.suit)(hand, hidden, led, best, partners, last)
-    if partners and (last or best & bits.trumps or hidden & led < best):
+    card = follow_rule(call.suit)(hand, hidden, led, best, partners, is_last)
+    if partners and (is_last or best & bits.trumps or hidden & led < best):
         return card, "The partner wins the trick."
     if not (hand & led or hand & bits.trumps) & (led | bits.trumps) & -(best << 1):
         return card, "The trick is lost."
-    if last or card & bits.trumps:
+    if is_last or card & bits.trumps:
         return card, "The cheapest card that wins."
     if hidden & led < card:
         return card, "The highest card of the suit."

@@ -60,10 +60,10 @@ class TrumpLayout:
         self.number: dict[CardMask, Card] = {bit: card for card, bit in self.bit.items()}
         self._from = tuple(
             tuple(
-                self.to_mask(8 * part + bit for bit in range(8) if byte >> bit & 1)
+                self.to_mask(8 * byte_index + bit for bit in range(8) if byte >> bit & 1)
                 for byte in range(256)
             )
-            for part in range(3)
+            for byte_index in range(3)
         )
         remembered = lru_cache(_CACHE_SIZE)
         self.moves: Callable[[CardMask, CardMask], tuple[CardMask, ...]] = remembered(
@@ -140,10 +140,10 @@ class TrumpLayout:
 
 
 def _subsets(mask: CardMask) -> Iterable[CardMask]:
-    part = mask
-    while part:
-        yield part
-        part = (part - 1) & mask
+    subset = mask
+    while subset:
+        yield subset
+        subset = (subset - 1) & mask
     yield 0
 
 
@@ -166,9 +166,9 @@ def _trump_worth(cards: TrumpLayout) -> list[tuple[int, dict[CardMask, int]]]:
     worth: list[tuple[int, dict[CardMask, int]]] = []
     values = list(_TRUMP_WORTH.values())[::-1]
     for holding in range(1 << len(values)):
-        number = holding.bit_count()
+        trump_count = holding.bit_count()
         total = sum(value for spot, value in enumerate(values) if holding >> spot & 1)
-        worth.append((total + _LENGTH[min(number, 5)], side_values[number > 1]))
+        worth.append((total + _LENGTH[min(trump_count, 5)], side_values[trump_count > 1]))
     return worth
 
 

@@ -107,26 +107,26 @@ class WorldSampler:
     def likelihood(self, world: EuchreWorld) -> float:
         """Return the likelihood of the other seats' bids and plays with these cards."""
         position, likely = self._view, 1.0
-        for number, bid in enumerate(position.public_state.bids):
-            seat = number % 4
+        for bid_index, bid in enumerate(position.public_state.bids):
+            seat = bid_index % 4
             if seat != position.seat:
                 likely *= bid_likelihood(
-                    world.dealt_hands[seat], number, position.public_state.turn_card, bid
+                    world.dealt_hands[seat], bid_index, position.public_state.turn_card, bid
                 )
         return likely if self._story is None else likely * _SURPRISES[self._story.surprises(world)]
 
     def _resampled(
-        self, worlds: list[EuchreWorld], weights: list[float], number: int
+        self, worlds: list[EuchreWorld], weights: list[float], sample_count: int
     ) -> Counter[EuchreWorld]:
         """Resample worlds in proportion to their weights, at even steps from one random start."""
         sums = list(accumulate(weights))
-        step = sums[-1] / number
-        mark = self._dice.random() * step
+        interval = sums[-1] / sample_count
+        threshold = self._dice.random() * interval
         counts: Counter[EuchreWorld] = Counter()
         for world, reached in zip(worlds, sums, strict=True):
-            while mark < reached:
+            while threshold < reached:
                 counts[world] += 1
-                mark += step
+                threshold += interval
         return counts
 
     def _try(self) -> EuchreWorld | None:
@@ -219,9 +219,9 @@ class _PlayHistory:
             return False
         if stage.cards_in_trick:
             partners = stage.winning_seat == stage.seat ^ 2
-            last = stage.cards_in_trick == self._seating.chairs - 1
+            is_last = stage.cards_in_trick == self._seating.chairs - 1
             ruled = follow_rule(trump)(
-                hand, hidden, stage.suit_led, stage.winning_card, partners, last
+                hand, hidden, stage.suit_led, stage.winning_card, partners, is_last
             )
         else:
             ruled = lead_rule(trump)(

@@ -37,7 +37,9 @@ class AuthRequest:
             self.malformed = not colon
             return
         matches = _FIELD.findall(rest)
-        self.fields: dict[str, str] = {name.lower(): text or bare for name, text, bare in matches}
+        self.fields: dict[str, str] = {
+            name.lower(): quoted or bare for name, quoted, bare in matches
+        }
         self.name = self.fields.get("username", "")
         if self.scheme == "digest":
             self.malformed = not self.name or self.fields.get("uri") != target
@@ -105,7 +107,9 @@ class Authenticator:
         fields = request.fields
         if fields.get("uri") != request.target or fields.get("qop") != "auth":
             return False
-        middle = ":".join(fields.get(part, "") for part in ("nonce", "nc", "cnonce", "qop"))
+        middle = ":".join(
+            fields.get(field_name, "") for field_name in ("nonce", "nc", "cnonce", "qop")
+        )
         bound = _md5(f"{request.method}:{request.target}")
         expected = _md5(f"{self._proof(request)}:{middle}:{bound}")
         return hmac.compare_digest(fields.get("response", "").encode(), expected.encode())
@@ -132,8 +136,8 @@ class Authenticator:
     def _nonce(self) -> str:
         """Return a new nonce, which contains its time and its signature."""
         stamp = int(self._clock().timestamp()).to_bytes(_STAMP_BYTES)
-        text = stamp + secrets.token_bytes(_CHANCE_BYTES)
-        return base64.urlsafe_b64encode(text + self._seal(text)).decode()
+        payload = stamp + secrets.token_bytes(_CHANCE_BYTES)
+        return base64.urlsafe_b64encode(payload + self._seal(payload)).decode()
 
     def _fresh(self, nonce: str) -> bool:
         try:
@@ -141,14 +145,14 @@ class Authenticator:
         except (binascii.Error, ValueError):
             return False
         end = _STAMP_BYTES + _CHANCE_BYTES
-        text, seal = raw[:end], raw[end:]
-        age = self._clock().timestamp() - int.from_bytes(text[:_STAMP_BYTES])
+        payload, seal = raw[:end], raw[end:]
+        age = self._clock().timestamp() - int.from_bytes(payload[:_STAMP_BYTES])
         # A nonce is stamped in whole seconds, so it can seem to be a little in the future.
         young = -1 <= age <= NONCE_TTL.total_seconds()
-        return young and hmac.compare_digest(seal, self._seal(text))
+        return young and hmac.compare_digest(seal, self._seal(payload))
 
-    def _seal(self, text: bytes) -> bytes:
-        return hmac.digest(self._key(), text, "sha256")[:19]
+    def _seal(self, payload: bytes) -> bytes:
+        return hmac.digest(self._key(), payload, "sha256")[:19]
 
 
 def _decoded(token: str) -> str:

@@ -152,9 +152,9 @@ class RequestGuard:
                 if creates:
                     self._shares.count_created_match(user)
                 pace = await self._slow_user(request, user)
-                answer = await _answered(handler(request, user))
-                answer.headers.update({} if pace is None else pace.headers)
-                return answer
+                response = await _answered(handler(request, user))
+                response.headers.update({} if pace is None else pace.headers)
+                return response
 
         return self._endpoint(admitted, slowed=not self._config.is_shared_address)
 
@@ -274,7 +274,7 @@ def _conditional_response(request: Request, response: Response) -> Response:
     if tag is None or client_tags is None or request.method not in ("GET", "HEAD"):
         return response
     wants_it_all = "no-cache" in request.headers.get("cache-control", "").lower()
-    weak = {text.strip().removeprefix("W/") for text in client_tags.split(",")}
+    weak = {client_tag.strip().removeprefix("W/") for client_tag in client_tags.split(",")}
     same = not weak.isdisjoint({"*", tag.removeprefix("W/")})
     if response.status_code != HTTPStatus.OK or wants_it_all or not same:
         return response
@@ -286,12 +286,12 @@ async def _answered(handling: Awaitable[Response]) -> Response:
     try:
         return await handling
     except HttpError as http_error:
-        answer = error_response(http_error.status, str(http_error))
+        response = error_response(http_error.status, str(http_error))
         if http_error.status in (413, 429):  # the rest of the request is not read
-            answer.headers["Connection"] = "close"
+            response.headers["Connection"] = "close"
         if http_error.status == 429:  # noqa: PLR2004
-            answer.headers["Retry-After"] = str(WINDOW.seconds)
-        return answer
+            response.headers["Retry-After"] = str(WINDOW.seconds)
+        return response
     except (InvalidInput, RulesError) as error:
         return error_response(400, str(error))
     except (ClientDisconnected, ClientDisconnect):

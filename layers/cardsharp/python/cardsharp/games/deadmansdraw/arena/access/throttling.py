@@ -87,12 +87,12 @@ class RequestThrottle:
 
     def count_request(self, client_key: str) -> ThrottleResult:
         """Count one request of `client_key` and return its delay."""
-        number, ends = self._counts.count(client_key, WINDOW)
+        request_count, ends = self._counts.count(client_key, WINDOW)
         return ThrottleResult(
-            throttle_delay(number - self._limit),
+            throttle_delay(request_count - self._limit),
             {
                 "X-SlowDown-Limit": str(self._limit),
-                "X-SlowDown-Remaining": str(max(0, self._limit - number)),
+                "X-SlowDown-Remaining": str(max(0, self._limit - request_count)),
                 "X-SlowDown-Reset": str(round(ends.timestamp())),
             },
         )

@@ -174,6 +174,6 @@ class PlayersFile:
 def _faults(error: ValidationError) -> str:
     """Return all errors in one sentence, without the values, which may be passwords."""
     return "; ".join(
-        f"{'.'.join(str(part) for part in fault['loc']) or 'the file'}: {fault['msg']}"
+        f"{'.'.join(str(key) for key in fault['loc']) or 'the file'}: {fault['msg']}"
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
     )

@@ -131,13 +131,13 @@ class GeneralArenaPages:
 
 
 def _redirect(path: str, status: int = 302) -> Response:
-    text = f"{HTTPStatus(status).phrase}. Redirecting to {path}"
-    return PlainTextResponse(text, status, headers={"Location": path})
+    message = f"{HTTPStatus(status).phrase}. Redirecting to {path}"
+    return PlainTextResponse(message, status, headers={"Location": path})
 
 
-def html_response(text: str, status: int = 200) -> Response:
+def html_response(html: str, status: int = 200) -> Response:
     """An answer that shows a page."""
-    return with_etag(HTMLResponse(text, status, headers=viewer.HEADERS))
+    return with_etag(HTMLResponse(html, status, headers=viewer.HEADERS))
 
 
 @cache
@@ -148,12 +148,12 @@ def _document() -> Response:
 @cache
 def _asset(name: str) -> Response | None:
     if name in viewer.ASSETS:
-        text, kind = viewer.read_asset(name), viewer.ASSETS[name]
+        content, kind = viewer.read_asset(name), viewer.ASSETS[name]
     elif name in ASSETS:
-        text, kind = (FOLDER / name).read_text(encoding="utf-8"), ASSETS[name]
+        content, kind = (FOLDER / name).read_text(encoding="utf-8"), ASSETS[name]
     else:
         return None
-    return with_etag(Response(text, headers=viewer.HEADERS, media_type=kind))
+    return with_etag(Response(content, headers=viewer.HEADERS, media_type=kind))
 
 
 # --- the list of matches -----------------------------------------------------------------------
@@ -209,7 +209,9 @@ def statistics_page(
     selected = list(islice(tagged, MAX_TAG_MATCHES + 1))
     rows: defaultdict[str, list[ArenaMatch]] = defaultdict(list)
     for match in selected[:MAX_TAG_MATCHES]:
-        rows[next((other for other in match.params.tags or () if other != tag), "")].append(match)
+        rows[
+            next((other_tag for other_tag in match.params.tags or () if other_tag != tag), "")
+        ].append(match)
     return render_template(
         "statistics.jinja",
         tag=tag,

@@ -95,11 +95,11 @@ class ArenaSite(GeneralArenaPages):
             match = self._referee.get_public_match(user, request.path_params["id"])
         except (InvalidInput, HttpError) as error:
             return html_response(message_page(self.site, str(error)))
-        step = request.query_params.get("step", "")
+        step_text = request.query_params.get("step", "")
         page = match_page(
             self.site,
             await self._cached_rendering(match),
-            int(step) if step.isdecimal() else None,
+            int(step_text) if step_text.isdecimal() else None,
             seat=self._seat(match, user),
         )
         return html_response(page)
@@ -141,24 +141,24 @@ class ArenaSite(GeneralArenaPages):
     @_explained
     async def create_practice_match(self, request: Request, user: User) -> Response:
         """POST /matches: a practice match, and its page."""
-        form = await read_form(request)
-        wish: Json = {"playerids": [user.id, DUMMY_ID if "dummy" in form else user.id]}
-        if form.get("seed"):
-            wish["randomSeed"] = form["seed"]
+        form_data = await read_form(request)
+        wish: Json = {"playerids": [user.id, DUMMY_ID if "dummy" in form_data else user.id]}
+        if form_data.get("seed"):
+            wish["randomSeed"] = form_data["seed"]
         match = self._referee.create_match(user, wish, client_ip(request))
         return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
 
     @_explained
     async def play_action(self, request: Request, user: User) -> Response:
         """POST /matches/{id}: the choice of that number, unless the match has gone on."""
-        form = await read_form(request)
+        form_data = await read_form(request)
         match = self._referee.get_visible_match(user, request.path_params["id"])
         if match.pairing.creator != user.id:
             raise HttpError(403, NOT_YOUR_TURN)
         choices = [*map(action_json, legal_actions(match.state))]
-        choice = form.get("choice", "")
-        in_time = form.get("number") == str(match.moves)
-        if in_time and choice.isdecimal() and int(choice) < len(choices):
+        choice = form_data.get("choice", "")
+        is_current_move = form_data.get("number") == str(match.moves)
+        if is_current_move and choice.isdecimal() and int(choice) < len(choices):
             mover = User(match.active_player or "", None, PLAYER)
             with suppress(MatchEndedError):
                 self._referee.act(mover, match.id, choices[int(choice)], client_ip(request))
@@ -198,12 +198,12 @@ class ArenaSite(GeneralArenaPages):
             else match.moves
         )
 
-    def _due(self, match: ArenaMatch, number: int) -> timedelta:
-        """Return the time until the page shows move `number`; zero if it does or none exists."""
+    def _due(self, match: ArenaMatch, move_index: int) -> timedelta:
+        """Return the time until the page shows that move; zero if it does or none exists."""
         current_time = self._config.clock()
         return max(
             _NONE,
-            *(at - current_time for at in self._visible_times(match)[number : number + 1]),
+            *(at - current_time for at in self._visible_times(match)[move_index : move_index + 1]),
             _NONE,
         )
 
@@ -212,10 +212,10 @@ class ArenaSite(GeneralArenaPages):
 
         It is rendered in a thread, so that requests of players do not wait for it.
         """
-        number = self._visible_move_count(match)
-        key = match.id, number, match.is_finished and number == match.moves
+        move_count = self._visible_move_count(match)
+        key = match.id, move_count, match.is_finished and move_count == match.moves
         if key not in self._renderings:
-            history = self._place.matches.move_history(match.id)[:number]
+            history = self._place.matches.move_history(match.id)[:move_count]
             view = full_view(
                 match, ViewOptions(SPECTATOR_USER, show_events=True), history, self._place.users
             )

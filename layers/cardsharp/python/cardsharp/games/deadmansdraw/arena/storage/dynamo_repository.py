@@ -161,9 +161,10 @@ class DynamoMatchRepository:
         ]
         if move.sequence == 0:
             players = (f"player#{player}" for player in sorted(set(match.pairing.players)))
-            entries = (_MATCHES, _RUNNING, *players)
+            partitions = (_MATCHES, _RUNNING, *players)
             writes += [
-                self._table.build_put({**item_key(entry, match.id), **expires}) for entry in entries
+                self._table.build_put({**item_key(partition, match.id), **expires})
+                for partition in partitions
             ]
         if match.is_finished:
             running = {"TableName": self._table.name, "Key": item_key(_RUNNING, match.id)}

@@ -90,10 +90,10 @@ class SplitMix64:
     def __init__(self, state: int) -> None:
         self.state = state
 
-    def below(self, number: int) -> int:
-        """Return a number from 0 up to but not including `number`."""
+    def below(self, limit: int) -> int:
+        """Return a number from 0 up to but not including `limit`."""
         self.state = (self.state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
         mixed = self.state
         mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
         mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
-        return (mixed ^ (mixed >> 31)) * number >> 64
+        return (mixed ^ (mixed >> 31)) * limit >> 64

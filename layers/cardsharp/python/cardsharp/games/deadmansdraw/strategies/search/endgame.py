@@ -68,18 +68,20 @@ class EndgameTurn(NamedTuple):
 
     def without_pile_card(self, card: int) -> "EndgameTurn":
         """Return this turn without a card of the draw pile."""
-        own_bank, other, pile, discard, area, saved, _ = self
-        return EndgameTurn(own_bank, other, pile ^ 1 << card, discard, area, saved)
+        own_bank, opponent_bank, pile, discard, area, saved, _ = self
+        return EndgameTurn(own_bank, opponent_bank, pile ^ 1 << card, discard, area, saved)
 
     def with_card(self, card: int) -> "EndgameTurn":
         """Return this turn with a card in the play area.
 
         The caller has removed it from its place.
         """
-        own_bank, other, pile, discard, area, saved, known_top = self
+        own_bank, opponent_bank, pile, discard, area, saved, known_top = self
         if SUIT_OF[card] == ANCHOR:
             saved = area
-        return EndgameTurn(own_bank, other, pile, discard, area | 1 << card, saved, known_top)
+        return EndgameTurn(
+            own_bank, opponent_bank, pile, discard, area | 1 << card, saved, known_top
+        )
 
 
 class EndgameSolver:
@@ -163,10 +165,10 @@ class EndgameSolver:
 
         Drawing is cut off once it cannot be better.
         """
-        stop, number, total = self.value_of_ending_turn(turn), turn.draw_pile.bit_count(), 0.0
+        stop, card_count, total = self.value_of_ending_turn(turn), turn.draw_pile.bit_count(), 0.0
         # `leeway` is what drawing may still lose against stopping, if every other card won for
         # sure. Busting cards come first, because they use it up soonest.
-        leeway = number * (1.0 - stop)
+        leeway = card_count * (1.0 - stop)
         busting = turn.draw_pile & cards_of_same_suits(turn.play_area)
         for card in (*card_numbers_in(busting), *card_numbers_in(turn.draw_pile & ~busting)):
             if leeway <= 0:
@@ -174,7 +176,7 @@ class EndgameSolver:
             value = self.value_of_placing(turn.without_pile_card(card), card)
             total += value
             leeway -= 1.0 - value
-        return max(stop, total / number)
+        return max(stop, total / card_count)
 
     def _continuation_value(self, turn: EndgameTurn, owed: int) -> float:
         if not turn.draw_pile:
@@ -191,9 +193,9 @@ class EndgameSolver:
             thrown = turn.play_area & ~turn.anchored | 1 << card
             return self._collect(turn, turn.anchored, turn.discard_pile | thrown)
         turn = turn.with_card(card)
-        answers = self._answers(turn, suit, kraken_draws)
-        if answers is not None:
-            return _best(answers)
+        answer_values = self._answers(turn, suit, kraken_draws)
+        if answer_values is not None:
+            return _best(answer_values)
         if suit == MAP and turn.discard_pile:
             return self._map_to_come(turn)
         if suit == ORACLE and turn.draw_pile:
@@ -241,10 +243,10 @@ class EndgameSolver:
 
     def _map_to_come(self, turn: EndgameTurn) -> float:
         values: list[float] = []
-        for card, number in group_all_suits(
+        for card, group_size in group_all_suits(
             turn.discard_pile, turn.own_bank, cards_of_same_suits(turn.play_area), is_fine=False
         ):
-            values += [self.value_of_map_card(turn, card)] * number
+            values += [self.value_of_map_card(turn, card)] * group_size
         return expected_best_of_three(values)
 
     def _oracle_to_come(self, turn: EndgameTurn, owed: int) -> float:

@@ -179,12 +179,12 @@ class LeafEvaluator:
 
     def _on(self, turn: SimulatedTurn, busting: int, log_odds: int) -> int:
         """Return the part of D (drawing on over stopping) that does not belong to one suit."""
-        numbers = self.model.numbers
+        weights = self.model.numbers
         return (
-            numbers[_SIZE + min(turn.lying, _SIZES - 1)]
-            + numbers[_PILE_COUNT + min(turn.pile_count, CARD_COUNTS - 1)]
-            + numbers[_RISK + 16 * busting // turn.pile_count]
-            + numbers[
+            weights[_SIZE + min(turn.lying, _SIZES - 1)]
+            + weights[_PILE_COUNT + min(turn.pile_count, CARD_COUNTS - 1)]
+            + weights[_RISK + 16 * busting // turn.pile_count]
+            + weights[
                 _HOPE + max(0, min((-log_odds >> CONTINUATION_SHIFT) + _HOPES // 2, _HOPES - 1))
             ]
         )
@@ -197,6 +197,6 @@ def sample_to_front(rng: SplitMix64, cards: list[int], count: int) -> None:
         cards[i], cards[at] = cards[at], cards[i]
 
 
-def _quotient(number: int, by: int) -> int:
-    """Return `number` divided by `by`, rounded towards 0 as in C."""
-    return number // by if number >= 0 else -(-number // by)
+def _quotient(dividend: int, by: int) -> int:
+    """Return `dividend` divided by `by`, rounded towards 0 as in C."""
+    return dividend // by if dividend >= 0 else -(-dividend // by)

@@ -71,23 +71,25 @@ MAX_CACHED_SUMS = 16384  # cached sums of each part; about 5 MB
 class ValueNetwork:
     """Learned weights, by part, field, row and hidden unit."""
 
-    def __init__(self, numbers: "array[int]") -> None:
-        if len(numbers) != WEIGHT_COUNT:
-            raise ValueError(f"A network has {WEIGHT_COUNT} weights, not {len(numbers)}.")
-        self.numbers = numbers
-        begins, goes_on = (weight_rows(numbers, part) for part in range(OUTPUT_COUNT))
+    def __init__(self, weights: "array[int]") -> None:
+        if len(weights) != WEIGHT_COUNT:
+            raise ValueError(f"A network has {WEIGHT_COUNT} weights, not {len(weights)}.")
+        self.numbers = weights
+        begins, goes_on = (
+            weight_rows(weights, output_index) for output_index in range(OUTPUT_COUNT)
+        )
         self.begins, self.goes_on = (
             OutputLayer(begins, apart=False),
             OutputLayer(goes_on, apart=True),
         )
 
 
-def weight_rows(numbers: "array[int]", part: int) -> dict[str, list[Sequence[int]]]:
+def weight_rows(weights: "array[int]", output_index: int) -> dict[str, list[Sequence[int]]]:
     """Return the rows of weights of a part, by field."""
-    rows, start = dict[str, list[Sequence[int]]](), part * (WEIGHT_COUNT // OUTPUT_COUNT)
+    rows, start = dict[str, list[Sequence[int]]](), output_index * (WEIGHT_COUNT // OUTPUT_COUNT)
     for name, field in FIELDS.items():
         ends = range(start, start + field.rows * HIDDEN_UNITS, HIDDEN_UNITS)
-        rows[name] = [numbers[at : at + HIDDEN_UNITS] for at in ends]
+        rows[name] = [weights[at : at + HIDDEN_UNITS] for at in ends]
         start = ends.stop
     return rows
 
@@ -154,15 +156,15 @@ def _between(knots: list[Sequence[int]], pile_count: int) -> tuple[int, int]:
 
 def active_rows(places: int) -> Iterator[int]:
     """Yield the rows that are active for a suit whose cards are in these places."""
-    tops, numbers = [0, 0, 0, 0], [0, 0, 0, 0]
+    tops, counts = [0, 0, 0, 0], [0, 0, 0, 0]
     for rank in range(RANKS):
         place = places >> 2 * rank & 3
         tops[place] = rank + 1
-        numbers[place] += 1
+        counts[place] += 1
         if place:
             yield rank * 3 + place - 1
     rises = (max(0, tops[PILE] - tops[bank]) for bank in (MOVER, OTHER))
-    groups = (tops[MOVER], tops[OTHER], numbers[PILE], numbers[0], *rises)
+    groups = (tops[MOVER], tops[OTHER], counts[PILE], counts[0], *rises)
     for at, group in enumerate(groups):
         yield RANKS * 3 + TOP_VALUES * at + group
 

@@ -74,18 +74,18 @@ class SimulatedTurn:
 
     def copy(self) -> "SimulatedTurn":
         """Return an independent copy of this turn."""
-        new = SimulatedTurn.__new__(SimulatedTurn)
-        new.own_bank, new.opponent_bank, new.pile, new.discard = (
+        turn = SimulatedTurn.__new__(SimulatedTurn)
+        turn.own_bank, turn.opponent_bank, turn.pile, turn.discard = (
             self.own_bank,
             self.opponent_bank,
             self.pile,
             self.discard,
         )
-        new.known_top, new.pile_count = self.known_top, self.pile_count
-        new.area, new.saved, new.barred = self.area, self.saved, self.barred
-        new.lying, new.rescued, new.anchored = self.lying, self.rescued, self.anchored
-        new.stop, new.bust = self.stop.copy(), self.bust.copy()
-        return new
+        turn.known_top, turn.pile_count = self.known_top, self.pile_count
+        turn.area, turn.saved, turn.barred = self.area, self.saved, self.barred
+        turn.lying, turn.rescued, turn.anchored = self.lying, self.rescued, self.anchored
+        turn.stop, turn.bust = self.stop.copy(), self.bust.copy()
+        return turn
 
     def place_card(self, card: int) -> None:
         """Put a card, which the caller has removed from its place, into the play area.
@@ -107,34 +107,34 @@ class SimulatedTurn:
 
     def without_pile_card(self, card: int) -> "SimulatedTurn":
         """Return this turn without a card of the draw pile."""
-        new = self._without(card, PILE)
-        new.pile ^= 1 << card
-        new.pile_count -= 1
-        new.known_top = NO_CARD
-        return new
+        turn = self._without(card, PILE)
+        turn.pile ^= 1 << card
+        turn.pile_count -= 1
+        turn.known_top = NO_CARD
+        return turn
 
     def without_bank_card(self, card: int) -> "SimulatedTurn":
         """Return this turn without a card of the player's bank."""
-        new = self._without(card, OTHER)
-        new.own_bank ^= 1 << card
-        return new
+        turn = self._without(card, OTHER)
+        turn.own_bank ^= 1 << card
+        return turn
 
     def without_opponent_card(self, card: int) -> "SimulatedTurn":
         """Return this turn without a card of the opponent's bank."""
-        new = self._without(card, MOVER)
-        new.opponent_bank ^= 1 << card
-        return new
+        turn = self._without(card, MOVER)
+        turn.opponent_bank ^= 1 << card
+        return turn
 
     def without_discard_card(self, card: int) -> "SimulatedTurn":
         """Return this turn without a card of the discard pile."""
-        new = self.copy()
-        new.discard ^= 1 << card
-        return new
+        turn = self.copy()
+        turn.discard ^= 1 << card
+        return turn
 
     def _without(self, card: int, place: int) -> "SimulatedTurn":
-        new = self.copy()
+        turn = self.copy()
         digit = place * PLACE_DIGIT[card % RANKS]
         suit = SUIT_OF[card]
-        new.stop[suit] -= digit
-        new.bust[suit] -= digit
-        return new
+        turn.stop[suit] -= digit
+        turn.bust[suit] -= digit
+        return turn

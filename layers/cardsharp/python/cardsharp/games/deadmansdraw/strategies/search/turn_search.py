@@ -70,8 +70,10 @@ class TurnSearch(LeafEvaluator):
         else:
             groups = group_equivalent(turn.own_bank, suit, cards, is_fine=True)
         total = 0.0
-        for card, number in groups:
-            total += number * self.value_of_placing(turn.without_pile_card(card), card, owed, level)
+        for card, group_size in groups:
+            total += group_size * self.value_of_placing(
+                turn.without_pile_card(card), card, owed, level
+            )
         return total
 
     def value_of_placing(
@@ -162,10 +164,10 @@ class TurnSearch(LeafEvaluator):
         # Of a Map's three cards the player takes the best. A value for each card of the discard
         # pile is enough: the offers need not be enumerated.
         values = list[float]()
-        for card, number in group_all_suits(
+        for card, group_size in group_all_suits(
             turn.discard, turn.own_bank, turn.barred, is_fine=level <= 1
         ):
-            values += [self.value_of_map_card(turn, card, level)] * number
+            values += [self.value_of_map_card(turn, card, level)] * group_size
         return expected_best_of_three(values)
 
     def _oracle_to_come(self, turn: SimulatedTurn, owed: int, level: int) -> float:
@@ -194,12 +196,12 @@ def group_equivalent(
     top = (own_bank >> RANKS * suit & 0x3F).bit_length() - 1
     idle = cards & (1 << top) - 1 if top > 0 else 0
     rising = cards & ~idle
-    first = RANKS * suit
-    groups = [(first + idle.bit_length() - 1, idle.bit_count())] if idle else []
+    first_card = RANKS * suit
+    groups = [(first_card + idle.bit_length() - 1, idle.bit_count())] if idle else []
     if rising and is_fine and suit in SUITS_WITHOUT_EFFECT:
-        groups += [(first + rank, 1) for rank in CARD_BITS[rising]]
+        groups += [(first_card + rank, 1) for rank in CARD_BITS[rising]]
     elif rising:
-        groups.append((first + MIDDLE_CARD[rising], rising.bit_count()))
+        groups.append((first_card + MIDDLE_CARD[rising], rising.bit_count()))
     return groups
 
 
@@ -224,9 +226,9 @@ def expected_best_of_three(values: list[float]) -> float:
     `values` has a value for each card that can be offered. Source: of all offers, `comb(rank, 2)`
     have the card with this rank as their best.
     """
-    number = len(values)
-    offered = min(number, MAP_OFFER_SIZE)
+    value_count = len(values)
+    offered = min(value_count, MAP_OFFER_SIZE)
     total = 0.0
     for rank, value in enumerate(sorted(values)):
         total += comb(rank, offered - 1) * value
-    return total / comb(number, offered)
+    return total / comb(value_count, offered)

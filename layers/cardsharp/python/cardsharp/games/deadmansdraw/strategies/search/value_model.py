@@ -85,9 +85,9 @@ class ValueModel:
     def interpolate(self, part: str, index: int, pile_count: int) -> int:
         """Return an interpolated weight of a part with knots, in units of `FIXED_POINT_ONE`."""
         knot, share = knot_at(pile_count)
-        size = PART_SIZES[part] // len(KNOTS)
-        start = PART_OFFSETS[part] + knot * size + index
-        low, high = self.numbers[start], self.numbers[start + size]
+        knot_size = PART_SIZES[part] // len(KNOTS)
+        start = PART_OFFSETS[part] + knot * knot_size + index
+        low, high = self.numbers[start], self.numbers[start + knot_size]
         return low * (KNOT_STEPS - share) + high * share
 
     def weight(self, part: str, index: int) -> int:
@@ -113,7 +113,8 @@ class ValueModel:
 class SuitTerms(dict[int, int]):
     """Term of each suit's key for a draw pile of `pile_count` cards, computed on first use.
 
-    There are 80,000 keys and a process plays for days, so the cache is cleared at `MAX_CACHED_TERMS`
+    There are 80,000 keys and a process plays for days, so the cache is cleared at
+    `MAX_CACHED_TERMS`
     entries. V, the lead and D share one integer, at bits 0, 56 and 80, so that one addition
     serves all three.
     """
@@ -125,17 +126,17 @@ class SuitTerms(dict[int, int]):
     def __missing__(self, key: int) -> int:
         lies, rest = divmod(key, PLAY_AREA_OFFSET)
         suit, places = divmod(rest, KEYS)
-        tops, numbers, value = [0, 0, 0, 0], [0, 0, 0, 0], 0
+        tops, counts, value = [0, 0, 0, 0], [0, 0, 0, 0], 0
         for rank in range(RANKS):
             place = places >> 2 * rank & 3
             tops[place] = rank + 1
-            numbers[place] += 1
+            counts[place] += 1
             if place:
                 at = (suit * RANKS + rank) * 3 + place - 1
                 value += self.model.interpolate("place", at, self.pile_count)
         value += self.model.interpolate("table", table_index(suit, tops), self.pile_count)
         lead = stack_points(suit, tops[MOVER]) - stack_points(suit, tops[OTHER])
-        on = self._on(suit, tops, numbers[PILE], lies=bool(lies))
+        on = self._on(suit, tops, counts[PILE], lies=bool(lies))
         packed = value + (lead << _LEAD_FIELD) + (on << _ON_FIELD)
         if len(self) >= MAX_CACHED_TERMS:
             self.clear()

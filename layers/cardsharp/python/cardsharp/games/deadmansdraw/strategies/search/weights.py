@@ -30,8 +30,8 @@ def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]
     content = {"format": WEIGHTS_FORMAT, "provenance": provenance}
     if isinstance(model, ValueModel):
         content["network"] = model.network is not None
-    numbers = b85encode(compress(_little(model.numbers).tobytes(), 9)).decode()
-    return json.dumps(content | {"numbers": numbers}, indent=1, ensure_ascii=False)
+    encoded_weights = b85encode(compress(_little(model.numbers).tobytes(), 9)).decode()
+    return json.dumps(content | {"numbers": encoded_weights}, indent=1, ensure_ascii=False)
 
 
 def parse_weights(text: str) -> ValueModel:
@@ -56,12 +56,14 @@ def load_model(name: str) -> ValueModel:
     return parse_weights((FOLDER / f"{name}.json").read_text("utf-8"))
 
 
-def _unpacked(kind: Literal["i", "h"], packed: str, number: int) -> "array[int]":
-    numbers = array(kind)
-    numbers.frombytes(decompress(b85decode(packed)))
-    if len(numbers) != number:
-        raise ValueError(f"The file holds {len(numbers)} numbers, not {number}; train again.")
-    return _little(numbers)
+def _unpacked(kind: Literal["i", "h"], packed: str, expected_count: int) -> "array[int]":
+    weights = array(kind)
+    weights.frombytes(decompress(b85decode(packed)))
+    if len(weights) != expected_count:
+        raise ValueError(
+            f"The file holds {len(weights)} numbers, not {expected_count}; train again."
+        )
+    return _little(weights)
 
 
 def _little(numbers: "array[int]") -> "array[int]":
