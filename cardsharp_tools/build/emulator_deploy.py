@@ -40,7 +40,7 @@ _ERROR_RESPONSE = (
     "<Type>Sender</Type><Code>ValidationError</Code><Message>{}</Message></Error></ErrorResponse>"
 )
 _PASSED_ON = ("Content-Type", "Authorization", "X-Amz-Date", "X-Amz-Security-Token", "User-Agent")
-_TIMEOUT = 300
+_STACK_TIMEOUT_SECONDS = 300
 _QUICK = {"SAM_CLI_TELEMETRY": "0", "SAM_CLI_POLL_DELAY": "0.5"}
 
 
@@ -120,7 +120,9 @@ def _answered(
         form_data = {**form_data, "TemplateURL": url}
     passed = {name: headers[name] for name in _PASSED_ON if name in headers}
     with http_session(emulator.endpoint) as session:
-        response = session.post(emulator.endpoint, form_data, headers=passed, timeout=_TIMEOUT)
+        response = session.post(
+            emulator.endpoint, form_data, headers=passed, timeout=_STACK_TIMEOUT_SECONDS
+        )
     content, kind = response.content, {"Content-Type": response.headers["Content-Type"]}
     if form_data.get("Action") == "GetTemplate":
         # `sam delete` knows no nested templates but those at AWS's addresses.

@@ -14,6 +14,7 @@ counted, and do not change the exit code.
 | metaphor     | a word that only this project used: `scout`, `warden`, `hall`                    |
 | docstring    | a docstring that opens with What, Whether, How, Who ...                          |
 | class-name   | a class name that a second module gives to another class                         |
+| limit-name   | a limit or duration whose name a second module gives to another one              |
 | exception    | an allowed name without a reason, or that nothing uses                           |
 | sentence     | warning: a sentence of the documentation with more than 30 words                 |
 """
@@ -31,7 +32,8 @@ ROOT = Path(__file__).parents[2]
 MAX_SENTENCE_WORDS = 30
 WARNING = "sentence"
 RULES = (
-    "participle", "pronoun", "limit", "metaphor", "docstring", "class-name", "exception", WARNING,
+    "participle", "pronoun", "limit", "metaphor", "docstring", "class-name", "limit-name",
+    "exception", WARNING,
 )  # fmt: skip
 
 WORDS: Mapping[str, Mapping[str, str]] = tomllib.loads(
@@ -178,27 +180,40 @@ def check_node(path: str, node: ast.AST) -> Iterator[Breach]:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassLocation:
-    """Place of a class's definition."""
+class Definition:
+    """Place at which a class or a limit is defined."""
 
     path: str
     line: int
 
 
-def module_classes(path: str, tree: ast.Module) -> Iterator[tuple[str, ClassLocation]]:
+def module_classes(path: str, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
     """Yield the classes at the top of a module, by name."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            yield node.name, ClassLocation(path, node.lineno)
+            yield node.name, Definition(path, node.lineno)
 
 
-def duplicate_class_names(classes: Mapping[str, Sequence[ClassLocation]]) -> Iterator[Breach]:
-    """Yield each class whose name a class of an earlier module has, with that module."""
-    for name, locations in classes.items():
-        for location in locations[1:]:
-            yield Breach(
-                location.path, location.line, name, "class-name", f"also in {locations[0].path}"
-            )
+def duplicate_names(definitions: Mapping[str, Sequence[Definition]], rule: str) -> Iterator[Breach]:
+    """Yield each definition whose name an earlier module gives to another, with that module."""
+    for name, places in definitions.items():
+        for place in places[1:]:
+            yield Breach(place.path, place.line, name, rule, f"also in {places[0].path}")
+
+
+_LIMIT_NAME = re.compile(
+    r"(?:MAX|MIN)_[A-Z0-9_]+|[A-Z0-9_]*(?:TIMEOUT|TTL|INTERVAL|DELAY|MARGIN|GRACE|SECONDS|BYTES|TIME"
+    r"|DURATION|PERIOD|WINDOW)"
+)
+
+
+def module_limits(path: str, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+    """Yield each public limit or duration that a module defines, with its place."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Name) and _LIMIT_NAME.fullmatch(target.id):
+                yield target.id, Definition(path, node.lineno)
 
 
 # --- pages ----------------------------------------------------------------------------------------
@@ -241,7 +256,8 @@ def long_sentences(path: str, text: str) -> Iterator[Breach]:
 
 def python_breaches(config: LintConfig) -> Iterator[Breach]:
     """Yield the breaches in all Python files."""
-    classes = defaultdict[str, list[ClassLocation]](list)
+    classes = defaultdict[str, list[Definition]](list)
+    limits = defaultdict[str, list[Definition]](list)
     files = [file for path in config.paths for file in sorted((config.root / path).rglob("*.py"))]
     for file in files:
         path = file.relative_to(config.root).as_posix()
@@ -252,7 +268,10 @@ def python_breaches(config: LintConfig) -> Iterator[Breach]:
             yield from check_node(path, node)
         for name, location in module_classes(path, tree):
             classes[name].append(location)
-    yield from duplicate_class_names(classes)
+        for name, location in module_limits(path, tree):
+            limits[name].append(location)
+    yield from duplicate_names(classes, "class-name")
+    yield from duplicate_names(limits, "limit-name")
 
 
 def long_sentence_warnings(config: LintConfig) -> Iterator[Breach]:
@@ -264,7 +283,7 @@ def long_sentence_warnings(config: LintConfig) -> Iterator[Breach]:
 
 def exception_key(config: LintConfig, breach: Breach) -> str | None:
     """Return the key of the exception that allows a breach, or None."""
-    if breach.rule in {"docstring", "class-name", WARNING}:
+    if breach.rule in {"docstring", "class-name", "limit-name", WARNING}:
         return None
     for key in config.allowed:
         file, _, name = key.rpartition(":")

@@ -23,11 +23,11 @@ from cardsharp_tools.build.pinned_requirements import REQUIREMENTS, export_lock
 from cardsharp_tools.build.target import (
     ARCHITECTURES,
     REPOSITORY_ROOT,
-    RUNTIME_PYTHON,
     BuildTarget,
     find_python,
     native_architecture,
     print_flushed,
+    requested_target,
     run_command,
 )
 from cardsharp_tools.local_cloud.nested_stacks import flatten_template
@@ -272,20 +272,21 @@ def main() -> None:
     arguments = parser.parse_args()
     print_flushed("building functions and layers ...")
     try:
-        build = sam_build(arguments.into)
+        target = requested_target()
+        build = sam_build(arguments.into, target)
         materials = export_lock(*REQUIREMENTS, output_format="cyclonedx1.5")
         (build.folder / SBOM_FILE).write_text(materials, "utf-8")
     except CardsharpError as error:
         sys.exit(str(error))
-    sys.exit(print_sizes(build))
+    sys.exit(print_sizes(build, target))
 
 
-def print_sizes(build: Build) -> int:
+def print_sizes(build: Build, target: BuildTarget) -> int:
     """Print each function's size; return 1 if one is above our limit, else 0."""
-    python = find_python(RUNTIME_PYTHON)
+    python = find_python(target.python)
     shipped = f"with bytecode by {python}" if python else "without bytecode (no such Python here)"
-    processors = " and ".join(ARCHITECTURES)
-    print_flushed(f"built for python{RUNTIME_PYTHON} on {processors}, {shipped}: {build.folder}")
+    processors = "this machine" if target.is_native else " and ".join(ARCHITECTURES)
+    print_flushed(f"built for python{target.python} on {processors}, {shipped}: {build.folder}")
     too_large = False
     for name, byte_count in build.function_sizes().items():
         limit = MAX_BYTES_BY_FUNCTION.get(name, MAX_FUNCTION_BYTES)

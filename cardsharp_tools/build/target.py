@@ -64,6 +64,14 @@ def native_target() -> BuildTarget:
     return BuildTarget(f"{sys.version_info[0]}.{sys.version_info[1]}", is_native=True)
 
 
+def requested_target() -> BuildTarget:
+    """Return this machine's target where the emulator's environment asks for it, else Lambda's.
+
+    The emulator prints `LAMBDA_PLATFORM=''`, which means wheels for this machine.
+    """
+    return native_target() if os.environ.get("LAMBDA_PLATFORM") == "" else BuildTarget()
+
+
 def native_architecture() -> str:
     """Return Lambda's processor architecture that Linux on this machine could run."""
     return "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"

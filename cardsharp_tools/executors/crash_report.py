@@ -24,7 +24,6 @@ from typing import IO, NoReturn
 from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.line_process import require_pipe
 
-HANG_TIMEOUT_SECONDS = hang_monitor.HANG_TIMEOUT_SECONDS  # seconds until a hung process is ended
 MIN_MEMORY_BYTES = 1 << 30  # bytes that a process may always use, however small the machine is
 EXIT_FAILED = 1  # exit code, the same as that of all commands
 
@@ -79,8 +78,15 @@ def _monitor_pipe() -> IO[bytes]:
     """
     # The monitor inherits the blocked signal, so a Ctrl-C does not end it before this process.
     interrupt = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    seconds = str(hang_monitor.HANG_TIMEOUT_SECONDS)
     process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-IS", hang_monitor.__file__, str(os.getpid()), str(HANG_TIMEOUT_SECONDS)],
+        [
+            sys.executable,
+            "-IS",
+            hang_monitor.__file__,
+            str(os.getpid()),
+            seconds,
+        ],
         stdin=subprocess.PIPE,
         bufsize=0,
     )

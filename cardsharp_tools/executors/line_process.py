@@ -17,6 +17,7 @@ from datetime import timedelta
 from time import monotonic
 from typing import IO, AnyStr
 
+from cardsharp.core.limits import DECISION_TIMEOUT
 from cardsharp.errors import ConfigError
 from cardsharp.play.guarded_call import (
     MAX_STDOUT_CHARS,
@@ -30,7 +31,7 @@ from cardsharp_tools.executors.sandbox_supervisor import process_tree
 # Both limits count processor time, or time in which the program sleeps or waits
 # (`hang_monitor.Usage`), so a busy machine makes no program late. A late program is killed and
 # started again.
-ANSWER_TIMEOUT = timedelta(seconds=2)  # for an answer
+ANSWER_TIMEOUT = DECISION_TIMEOUT  # for an answer
 PROGRAM_START_TIMEOUT = timedelta(
     seconds=20
 )  # for the first answer; a match does not wait for so long

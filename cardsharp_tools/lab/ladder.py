@@ -44,7 +44,7 @@ MIN_ELO_GAIN = 40
 It takes some 40 to 400 pairs to show it; a duel for tuning takes thousands.
 """
 
-MAX_PAIRS = 1000  # pairs after which a rung counts as not beaten
+MAX_RUNG_PAIRS = 1000  # pairs after which a rung counts as not beaten
 MAX_RUNG_DISTANCE = 4
 """Number of rungs above its own that a player is measured against. Higher ones always win."""
 

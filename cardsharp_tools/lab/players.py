@@ -10,7 +10,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +18,7 @@ from time import monotonic, process_time
 from types import FrameType
 from typing import Any, NoReturn
 
+from cardsharp.core.limits import DECISION_TIMEOUT
 from cardsharp.errors import ConfigError, StrategyError
 from cardsharp.play.catalog import get_game
 from cardsharp.play.decision_runner import DecisionResult, DecisionRunner, validate_decision_type
@@ -43,12 +43,6 @@ from cardsharp_tools.executors.strategy_file import (
 from cardsharp_tools.executors.submission import is_submission
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
-
-DECISION_TIMEOUT = timedelta(seconds=2)
-"""Limit of a decision: processor time, and time asleep or waiting (`hang_monitor.Usage`).
-
-An arena limits the time on the clock. Here a decision is not late because the machine is busy.
-"""
 
 AnyDecider = DecisionRunner[Any, Any, Any]
 

@@ -69,9 +69,10 @@ def states_with_choice(plan: DuelPlan) -> Iterator[Any]:
 def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
     """Test positions with a known answer, and positions where hidden cards must not matter.
 
-    Some games have hand-made positions, each with one correct answer. In positions of real matches
-    the strategy must give the same answer when the hidden cards are dealt again; it is built anew
-    with the same random numbers. Exits with 1 if an answer is wrong or changes.
+    Some games have hand-made positions, each with one correct answer. In
+    positions of real matches the strategy must give the same answer when the
+    hidden cards are dealt again; it is built anew with the same random numbers.
+    Exits with 1 if an answer is wrong or changes.
     """
     plan = options.plan(strategy, 40)
     simulation, extras = plan.simulation, lab_adapter(plan.game)

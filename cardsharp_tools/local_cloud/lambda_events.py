@@ -14,6 +14,7 @@ from cardsharp.core.queue import Message
 
 ACCOUNT = "000000000000"
 REGION = "us-east-1"
+API_REQUEST_TIMEOUT = timedelta(seconds=29)  # of a function behind an API, as the templates set it
 
 Event = dict[str, object]
 

@@ -58,6 +58,7 @@ def start_cloud_backend(kind: CloudBackend, folder: Path) -> Iterator[dict[str, 
 
 POLLER_TIME = timedelta(seconds=100)  # longer than a tick and a poll: so one takes over
 MAX_LAMBDA_TIME = timedelta(minutes=15)  # what Lambda grants a function at most
+LOCAL_WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home; it stays with its match
 
 
 HANDLER_SHUTDOWN_GRACE = timedelta(

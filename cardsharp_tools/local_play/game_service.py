@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,12 +26,11 @@ from cardsharp.server.websocket_feed import get_in_memory_connections
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.console import print_notice
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
-from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
+from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LambdaFunction
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry, settings_environment
 from cardsharp_tools.local_server.http_server import HOST
 from cardsharp_tools.match_sources.match_logs import data_folder
 
-REQUEST_TIMEOUT = timedelta(seconds=29)  # of the function, as template.yaml deploys it
 EMULATOR = "emulator"  # a table in an emulated AWS, which starts empty and goes with it
 MAX_INVITED_BOTS = 64  # bots that play at once at home; more wait for one of them to end
 IN_MEMORY = f"sqlite:{MEMORY_PATH}"  # the store that a newcomer plays with: in this process only
@@ -75,7 +73,7 @@ def game_service(
     def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
         return handler(event, context)
 
-    function = LambdaFunction(game.name, answer, REQUEST_TIMEOUT)
+    function = LambdaFunction(game.name, answer, API_REQUEST_TIMEOUT)
     host, port = address
     running = ApiGatewayServer(function, port, host, sockets=sockets)
     try:
@@ -142,6 +140,6 @@ def store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[st
 def service_gateway(api: Api[S], service: S, clock: Clock | None = None) -> ApiGatewayServer:
     """Return a local API Gateway for the use cases of `service`; raise `ConfigError`."""
     return ApiGatewayServer(
-        LambdaFunction(api.title, lambda_handler.build_handler(api, service), REQUEST_TIMEOUT),
+        LambdaFunction(api.title, lambda_handler.build_handler(api, service), API_REQUEST_TIMEOUT),
         clock=clock,
     )

@@ -22,14 +22,13 @@ from cardsharp_tools.local_cloud.lambda_events import (
     failure_observer,
 )
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
-from cardsharp_tools.local_play.bot_runtime import run_bot_runtime
+from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_bot_runtime
 from cardsharp_tools.local_play.handler_environment import (
     Notify,
     forward_warnings,
     settings_environment,
 )
 
-LOCAL_WORKER_TIME = timedelta(days=1)  # nothing limits a worker at home, so it stays with its match
 SEAT_LOG_POLL_INTERVAL = timedelta(milliseconds=200)  # how often the match log is looked at
 
 

@@ -38,7 +38,7 @@ from cardsharp_tools.match_sources.recordings import (
     read_recordings,
 )
 
-_TIMEOUT = (3, 10)
+_SOURCE_TIMEOUT = (3, 10)
 _LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -89,7 +89,9 @@ class ArenaMatchReader(SnapshotMatchReader):
     def _ask(self, path: str, *, may_lack: bool = False) -> requests.Response:
         try:
             with http_session(self._base, self._proxy, secret=self._login is not None) as session:
-                response = session.get(f"{self._base}{path}", auth=self._login, timeout=_TIMEOUT)
+                response = session.get(
+                    f"{self._base}{path}", auth=self._login, timeout=_SOURCE_TIMEOUT
+                )
         except requests.RequestException as error:
             if (at_proxy := proxy_failure(self._base, self._proxy, error)) is not None:
                 raise at_proxy from None

@@ -40,8 +40,13 @@ from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.games.blef.service_client import public_games
 from cardsharp_tools.lab.backtest import BacktestPlayer
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
-from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
-from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT, game_service
+from cardsharp_tools.local_cloud.lambda_events import (
+    API_REQUEST_TIMEOUT,
+    Event,
+    LambdaFunction,
+    LocalLambdaContext,
+)
+from cardsharp_tools.local_play.game_service import game_service
 from cardsharp_tools.local_play.seat_orders import place_seat_order, run_workers
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
@@ -56,7 +61,7 @@ def service(tmp_path: Path) -> Iterator[SimulatedBlefServer]:
 
 @pytest.fixture
 def url(service: SimulatedBlefServer) -> Iterator[str]:
-    with ApiGatewayServer(LambdaFunction("blef", service.client.api, REQUEST_TIMEOUT)) as front:
+    with ApiGatewayServer(LambdaFunction("blef", service.client.api, API_REQUEST_TIMEOUT)) as front:
         yield front.url
 
 
@@ -122,7 +127,7 @@ def test_the_functions_order_and_play_a_seat(
         service.play_rival()
         return answer
 
-    with ApiGatewayServer(LambdaFunction("blef", api, REQUEST_TIMEOUT)) as front:
+    with ApiGatewayServer(LambdaFunction("blef", api, API_REQUEST_TIMEOUT)) as front:
         event = {**SEAT, "game": service.table, "url": front.url, "strategy": "greedy"}
         (match_id,) = practice.app.handler(event, context())["match_ids"]
         message = receive_message(get_queue(queue, SystemClock()))

@@ -24,8 +24,7 @@ from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.records import room_number
 from cardsharp.server import websocket_handler
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response
-from cardsharp_tools.local_cloud.lambda_events import LocalLambdaContext
-from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT
+from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LocalLambdaContext
 
 Row = dict[str, Any]
 
@@ -89,7 +88,7 @@ class NextRecording:
             "queryStringParameters": row["query"],
         }
         answer = parse_response(
-            self._gate(event, LocalLambdaContext("blef", REQUEST_TIMEOUT, self.clock))
+            self._gate(event, LocalLambdaContext("blef", API_REQUEST_TIMEOUT, self.clock))
         )
         return HttpResponse(answer.status, answer.body.decode(), dict(answer.headers))
 

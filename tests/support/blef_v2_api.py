@@ -15,8 +15,7 @@ from cardsharp.server.feed_bootstrap import FEED_VARIABLE
 from cardsharp.server.websocket_feed import ConnectionGone, InMemoryConnections
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
-from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
-from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT
+from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LambdaFunction
 from support.recordings import recording
 from support.waiting import HANG_SECONDS
 
@@ -54,7 +53,7 @@ def serve_blef_v2(sockets: InMemoryConnections, name: str) -> Iterator[BlefV2Cli
         {SERVICE.store_setting: f"sqlite:{MEMORY_PATH}", FEED_VARIABLE: f"memory:{name}"}
     )
     with ApiGatewayServer(
-        LambdaFunction("blef", handler, REQUEST_TIMEOUT), sockets=sockets
+        LambdaFunction("blef", handler, API_REQUEST_TIMEOUT), sockets=sockets
     ) as front:
         yield BlefV2Client(front.url)
 

@@ -22,8 +22,7 @@ from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
-from cardsharp_tools.local_cloud.lambda_events import LocalLambdaContext
-from cardsharp_tools.local_play.game_service import REQUEST_TIMEOUT
+from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LocalLambdaContext
 
 Json = dict[str, Any]
 
@@ -91,7 +90,7 @@ class EuchreServiceHarness:
 
     def answer(self, event: Json) -> Json:
         """The answer to an event."""
-        return self.api(event, LocalLambdaContext("euchre", REQUEST_TIMEOUT, SystemClock()))
+        return self.api(event, LocalLambdaContext("euchre", API_REQUEST_TIMEOUT, SystemClock()))
 
     def call(self, method: str, target: str, body: Json | str | None = None) -> tuple[int, Json]:
         """Status and body of the answer."""

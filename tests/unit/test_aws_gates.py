@@ -16,7 +16,12 @@ from cardsharp.bot.timing import DEFAULT_TIMING
 from cardsharp.errors import ConfigError
 from cardsharp_tools.build import gates
 from cardsharp_tools.build.sam_build import restrict_strategy_parameters
-from cardsharp_tools.build.target import REPOSITORY_ROOT
+from cardsharp_tools.build.target import (
+    REPOSITORY_ROOT,
+    BuildTarget,
+    native_target,
+    requested_target,
+)
 from cardsharp_tools.cli import main
 from cardsharp_tools.costs import model as cost_model
 from cardsharp_tools.costs.model import (
@@ -249,3 +254,13 @@ def test_the_docs_tell_the_figures_of_today(
     bill = json.loads(capsys.readouterr().out)
     assert f"{bill['withoutFreeTier']:.2f}" == full
     assert f"{bill['afterFreeTier']:.2f}" == due
+
+
+def test_a_build_in_the_emulators_environment_is_for_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`make local-cloud KEEP_RUNNING=1` prints that environment; docs/first-deployment.md uses it."""
+    monkeypatch.delenv("LAMBDA_PLATFORM", raising=False)
+    assert requested_target() == BuildTarget()
+    monkeypatch.setenv("LAMBDA_PLATFORM", "")
+    assert requested_target() == native_target()

@@ -141,6 +141,19 @@ def test_two_classes_share_no_name(tmp_path: Path) -> None:
     assert lint(tmp_path, {}, Match="no exception helps")[0][3] == "class-name"
 
 
+def test_two_modules_share_no_name_of_a_limit(tmp_path: Path) -> None:
+    """Other constants may: a game has its own cards. An import defines nothing."""
+    files = {
+        "code/alpha.py": "CACHE_TTL = 3\nMAX_MATCHES: int = 2\nSUITS = 4\n",
+        "code/beta.py": "from alpha import CACHE_TTL\nMAX_MATCHES = 5\nSUITS = 9\n",
+        "code/gamma.py": "CACHE_TTL = 10\n",
+    }
+    assert lint(tmp_path, files) == [
+        ("code/beta.py", 2, "MAX_MATCHES", "limit-name"),
+        ("code/gamma.py", 1, "CACHE_TTL", "limit-name"),
+    ]
+
+
 def test_two_games_share_no_class_name_either(tmp_path: Path) -> None:
     files = {
         "code/games/blef/position.py": "class Position: ...\n",

@@ -175,8 +175,8 @@ def test_native_code_that_computes_on_a_busy_machine_is_not_taken_for_a_standsti
     del crowded
     code = f"""
 from pathlib import Path
-from cardsharp_tools.executors import crash_report
-crash_report.HANG_TIMEOUT_SECONDS = 1
+from cardsharp_tools.executors import crash_report, hang_monitor
+hang_monitor.HANG_TIMEOUT_SECONDS = 1
 crash_report.enable_crash_reports(Path({str(tmp_path)!r}) / "mine.py")
 {LAST}
 {WORK}

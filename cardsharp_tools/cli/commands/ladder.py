@@ -16,7 +16,7 @@ from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.executors.strategy_file import is_strategy_file
 from cardsharp_tools.lab.duel_result import DuelResult
-from cardsharp_tools.lab.ladder import MAX_PAIRS, MIN_ELO_GAIN, LadderClimb, load_ladder
+from cardsharp_tools.lab.ladder import MAX_RUNG_PAIRS, MIN_ELO_GAIN, LadderClimb, load_ladder
 from cardsharp_tools.lab.options import MAX_SEED, LuckAdjusted, Player, Positive, Workers
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import fingerprint
@@ -36,7 +36,7 @@ class LadderOptions(CommandOptions):
     """Start at this rung instead of the weakest."""
     highest: Annotated[str | None, Parameter(name="--to")] = None
     """Stop at this rung. The exit code is 1 if the strategy does not beat it."""
-    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = MAX_PAIRS
+    pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = MAX_RUNG_PAIRS
     """Maximum number of deals before a rung counts as undecided."""
     rerun: bool = False
     """Ignore stored results; play all rungs on new deals."""

@@ -29,7 +29,7 @@ from cardsharp_tools.local_cloud.lambda_events import (
     failure_observer,
 )
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
-from cardsharp_tools.local_play.bot_runtime import run_bot_runtime
+from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_bot_runtime
 from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, sqlite_path
 from cardsharp_tools.terminal.display import DisplayGuard
 
@@ -39,7 +39,6 @@ BOT_LOG_POLL_INTERVAL = timedelta(
 MAX_NEWS_TIME_SHARE = (
     0.1  # the part of the time that may go into looking: the matches need the processor more
 )
-WORKER_TIME = timedelta(days=1)  # a local worker has no time limit and stays with its match
 # seconds after SIGTERM in which running matches may end; most systems kill after ten
 PLAYED_ON = 5.0
 
@@ -72,7 +71,7 @@ def run_bot(
             listen = standby_poller(assembly, take, lambda: notify(f"now playing at {attends}"))
         news = _News(assembly.dispatcher, options, notify)
         work = run_bot_runtime(
-            assembly.dispatcher, home, worker_time=WORKER_TIME, poller_handler=listen
+            assembly.dispatcher, home, worker_time=LOCAL_WORKER_TIME, poller_handler=listen
         )
         with work as at_work:
             _attend(at_work, news, options.once, notify)

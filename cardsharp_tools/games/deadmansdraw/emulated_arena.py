@@ -27,13 +27,15 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
 from cardsharp.server.asgi_service import asgi_handler
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
-from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler
+from cardsharp_tools.local_cloud.lambda_events import (
+    API_REQUEST_TIMEOUT,
+    LambdaFunction,
+    LambdaHandler,
+)
 from cardsharp_tools.local_cloud.template_files import create_table
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 T = TypeVar("T")
-
-REQUEST_TIMEOUT = timedelta(seconds=29)  # of the function, as in template.yaml
 
 
 class EmulatedArenaServer(ArenaServer):
@@ -57,7 +59,7 @@ class EmulatedArenaServer(ArenaServer):
         arena = CloudArena(config, table, lambda: secret, retention=life, on_move=on_move)
         self._arena: Any = arena
         function = LambdaFunction(
-            "deadmansdraw", wrap_handler(asgi_handler(arena.app)), REQUEST_TIMEOUT
+            "deadmansdraw", wrap_handler(asgi_handler(arena.app)), API_REQUEST_TIMEOUT
         )
         self.front = ApiGatewayServer(function, config.port, config.host)
         self.url = self.front.url

@@ -89,9 +89,9 @@ class BenchmarkOptions(CommandOptions):
 def benchmark(*, options: BenchmarkOptions = BenchmarkOptions()) -> int:
     """Benchmark the default strategy against held-out opponents; exit with 1 below the targets.
 
-    Each deal is played from every side. For each opponent the command prints the games won of 100,
-    the 95 % interval, and the share of lost rounds by the cards in play. An equal share is 50, or
-    25 with four players.
+    Each deal is played from every side. For each opponent the command prints
+    the games won of 100, the 95 % interval, and the share of lost rounds by the
+    cards in play. An equal share is 50, or 25 with four players.
     """
     duels: list[DuelResult] = []
     for plan in [*options.plans()]:
@@ -169,9 +169,9 @@ class CalibrationOptions(CommandOptions):
 def calibration(*, options: CalibrationOptions = CalibrationOptions()) -> None:
     """Compare the default's predictions of bets with the outcomes, by tenths.
 
-    It plays whole games against the opponents of `gate` in turn. At each decision it records how
-    likely the last bet is and, if it bets, its own bet. Bets that its own cards decide do not
-    count.
+    It plays whole games against the opponents of `gate` in turn. At each
+    decision it records how likely the last bet is and, if it bets, its own bet.
+    Bets that its own cards decide do not count.
     """
     played = islice(bet_predictions(options.players, options.seed), options.bets)
     predictions = list(track(played, "bets", options.bets))

@@ -27,7 +27,7 @@ from cardsharp_tools.research.deadmansdraw.training import (
 )
 from cardsharp_tools.terminal.progress import ProgressBar, track
 
-MAX_PAIRS = 12_000  # decks after which an undecided test counts as failed
+MAX_TEST_PAIRS = 12_000  # decks after which an undecided test counts as failed
 _STEP = 50
 MIN_GAIN = elo_from_share(0.505)
 """Elo difference to prove: half the gain over the captain, one point in 100 instead of none."""
@@ -75,8 +75,8 @@ class CounterWeightTrainer:
         special = self.engine.captain_player(parse_weights(json.dumps(weights)))
         players = (special, self.engine.player_for_strategy(WEIGHT_FILE))
         test, gains = SequentialTest(elo1=MIN_GAIN), list[float]()
-        with ProgressBar(MAX_PAIRS, "testing, at most") as bar:
-            while len(gains) < MAX_PAIRS and not test.is_decided:
+        with ProgressBar(MAX_TEST_PAIRS, "testing, at most") as bar:
+            while len(gains) < MAX_TEST_PAIRS and not test.is_decided:
                 decks = range(len(gains), len(gains) + _STEP)
                 played = [
                     self.engine.play_pairs((player, opponent), self.seed, decks)

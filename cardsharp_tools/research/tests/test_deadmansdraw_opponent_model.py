@@ -31,7 +31,7 @@ from cardsharp_tools.games.deadmansdraw.opponent_learning import (
 )
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.sprt import ERROR_RATE, SequentialTest
-from cardsharp_tools.research.deadmansdraw.counter_weights import MAX_PAIRS, MIN_GAIN
+from cardsharp_tools.research.deadmansdraw.counter_weights import MAX_TEST_PAIRS, MIN_GAIN
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine
 from cardsharp_tools.research.deadmansdraw.opponent_model_test import (
     HELD_OUT_OPPONENTS,
@@ -144,7 +144,7 @@ def promotion_rate(gain: float, repetitions: int) -> int:
     dice, passed = Random(2), 0
     for _ in range(repetitions):
         test = SequentialTest(elo1=MIN_GAIN)
-        while test.pair_count < MAX_PAIRS and not test.is_decided:
+        while test.pair_count < MAX_TEST_PAIRS and not test.is_decided:
             more = dice.random() < 2 * gain
             test.add_pairs([0.5 + (1 if more else dice.choice((-1, -1, 0, 0, 0, 0, 1, 1))) / 4])
         passed += test.is_decided and test.log_likelihood_ratio > 0

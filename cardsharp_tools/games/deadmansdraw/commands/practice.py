@@ -51,10 +51,9 @@ from cardsharp_tools.local_play.bot_runtime import (
     run_bot_runtime,
 )
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
+from cardsharp_tools.local_play.local_run import STALL_TIMEOUT
 from cardsharp_tools.match_sources.match_logs import copy_match, data_folder, open_log
 from practice.app import handler as create_matches
-
-STALL_TIMEOUT = timedelta(minutes=2)  # how long no move may be made before we give up
 
 CREATION_TIMEOUT = timedelta(minutes=5)
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from cardsharp.core.limits import DECISION_TIMEOUT, LONG_POLL_TIMEOUT
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTiming:
@@ -25,9 +27,9 @@ class SessionTiming:
 
     lease_ttl: timedelta = timedelta(seconds=3)
     renew_interval: timedelta = timedelta(seconds=1)
-    decision_timeout: timedelta = timedelta(seconds=2)
+    decision_timeout: timedelta = DECISION_TIMEOUT
     action_timeout: timedelta = timedelta(milliseconds=2500)
-    long_poll_timeout: timedelta = timedelta(seconds=40)
+    long_poll_timeout: timedelta = LONG_POLL_TIMEOUT
     handover_margin: timedelta = timedelta(seconds=15)
     backoff: timedelta = timedelta(seconds=1)
     denial_timeout: timedelta = timedelta(seconds=3)

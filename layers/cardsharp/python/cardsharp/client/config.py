@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import unquote, urlsplit
 
+from cardsharp.core.limits import LONG_POLL_TIMEOUT
 from cardsharp.core.redaction import register_secrets
 from cardsharp.errors import ConfigError
 
@@ -90,7 +91,7 @@ class RequestLimits:
 
     connect_timeout: timedelta = timedelta(seconds=3)
     read_timeout: timedelta = timedelta(seconds=10)
-    long_poll_timeout: timedelta = timedelta(seconds=40)
+    long_poll_timeout: timedelta = LONG_POLL_TIMEOUT
     action_timeout: timedelta = timedelta(seconds=3)
     total_timeout: timedelta = timedelta(seconds=20)
     max_throttle_delay: timedelta = timedelta(seconds=10)

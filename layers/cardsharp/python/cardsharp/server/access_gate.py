@@ -38,12 +38,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.aws.ssm_credentials import fetch_credentials
 from cardsharp.core.clock import utc_now
+from cardsharp.core.limits import MATCHES_PER_PAGE
 from cardsharp.errors import ConfigError
 from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
 from cardsharp.pages.match_pages import login_page
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.server.match_site import (
-    MATCHES_PER_PAGE,
     MAX_LISTED_MATCHES,
     MatchSite,
     PagesConfig,

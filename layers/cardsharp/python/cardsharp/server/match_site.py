@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from cardsharp.analysis.match_listing import is_match_of
 from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
+from cardsharp.core.limits import MATCHES_PER_PAGE
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.pages import match_pages as texts
 from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
@@ -36,8 +37,6 @@ from cardsharp.pages.rendered_match import (
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
-
-MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more a further click
 
 MAX_LISTED_MATCHES = 10_000
 _DIGITS = 9

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from cardsharp.bot.control.listening_windows import ListeningWindow
+from cardsharp.core.limits import LONG_POLL_DURATION, LONG_POLL_TIMEOUT
 from cardsharp.errors import StoreError
 
 _log = logging.getLogger("cardsharp.scout")
@@ -22,10 +23,10 @@ class PollerTiming:
     time until the successor is due.
     """
 
-    list_interval: timedelta = timedelta(seconds=30)
+    list_interval: timedelta = LONG_POLL_DURATION
     min_request_interval: timedelta = timedelta(seconds=3)
     lease_check_interval: timedelta = timedelta(milliseconds=500)
-    long_poll_timeout: timedelta = timedelta(seconds=40)
+    long_poll_timeout: timedelta = LONG_POLL_TIMEOUT
     max_backoff: timedelta = timedelta(seconds=30)
     shift_duration: timedelta = timedelta(minutes=1)
 

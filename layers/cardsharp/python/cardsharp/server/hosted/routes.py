@@ -14,6 +14,7 @@ from uuid import uuid4
 from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.errors import ConfigError, MalformedResponse, RulesError, WriteConflict
 from cardsharp.server.api import Api
+from cardsharp.server.gateway_request import RESPONSE_MARGIN
 from cardsharp.server.hosted import wire
 from cardsharp.server.hosted.game_store import (
     HostedGameRecord,
@@ -39,7 +40,6 @@ from cardsharp.store.factories import StoreFactory
 MAX_GAMES_PER_DAY = 200  # games that one caller may create on a day
 GAME_POLL_INTERVAL = timedelta(milliseconds=200)  # between two reads of a game during a long poll
 _DICE = secrets.SystemRandom()  # random numbers that nobody can predict
-RESPONSE_MARGIN = timedelta(seconds=3)  # time of a request that is left when a long poll ends
 
 
 @dataclass(frozen=True, slots=True)

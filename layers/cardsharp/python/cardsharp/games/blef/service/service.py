@@ -34,7 +34,7 @@ MAX_CREATED_PER_DAY = 200
 move, less than a third of all that there may be."""
 
 MAX_INVITED_PER_DAY = 60  # bots that one caller may invite on a day (UTC)
-MAX_WRITE_ATTEMPTS = (
+MAX_GAME_WRITE_ATTEMPTS = (
     20  # writes of one change: more than the changes that can come in between before a start
 )
 _BACKOFF = timedelta(milliseconds=20)
@@ -275,7 +275,7 @@ class BlefService:
         around: Callable[[GameChange], AbstractContextManager[object]] = nullcontext,
     ) -> WrittenChange:
         """Write the changed game inside the context `around`, unless `change` returns None."""
-        for attempt in range(MAX_WRITE_ATTEMPTS):
+        for attempt in range(MAX_GAME_WRITE_ATTEMPTS):
             saved = self._read(game_uuid)
             game_change = change(saved.game)
             if game_change is None:

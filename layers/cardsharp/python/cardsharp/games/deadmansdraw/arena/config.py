@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.core.clock import TimeSource, utc_now
+from cardsharp.core.limits import LONG_POLL_DURATION
 from cardsharp.games.deadmansdraw.arena.access.presence import Presence
 from cardsharp.games.deadmansdraw.arena.access.quotas import LOCAL_QUOTAS, PlayerQuotas
 from cardsharp.games.deadmansdraw.arena.access.throttling import (
@@ -52,7 +53,7 @@ class ArenaConfig:
     load_players: LoadPlayers | None = None
     data_file: Path | None = None
     randomness: RandomnessMethod = RandomnessMethod.FAIR
-    long_poll_timeout: timedelta = timedelta(seconds=30)
+    long_poll_timeout: timedelta = LONG_POLL_DURATION
     watchdog_interval: timedelta = timedelta(seconds=1)
     quotas: PlayerQuotas = LOCAL_QUOTAS
     throttle: bool = False

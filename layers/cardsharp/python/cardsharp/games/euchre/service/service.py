@@ -85,7 +85,7 @@ def _of(key: DealKey) -> LogEntry:
     return {"game": GAME, "token": key.token, "game_num": key.game, "deal_num": key.deal}
 
 
-MAX_WRITE_ATTEMPTS = (
+MAX_DEAL_WRITE_ATTEMPTS = (
     3  # how often a request tries the store; a conflict or a failure is worth another
 )
 T = TypeVar("T")
@@ -179,11 +179,11 @@ class EuchreService:
 
     def _trying(self, key: DealKey, trouble: str, deed: Callable[[], T]) -> T | None:
         """Run `deed` with retries and return its result; None if the store failed too often."""
-        for attempt in range(1, MAX_WRITE_ATTEMPTS + 1):
+        for attempt in range(1, MAX_DEAL_WRITE_ATTEMPTS + 1):
             try:
                 return deed()
             except StoreError as error:
-                message = "trying again" if attempt < MAX_WRITE_ATTEMPTS else trouble
+                message = "trying again" if attempt < MAX_DEAL_WRITE_ATTEMPTS else trouble
                 cause = f"{type(error).__name__}: {error}"
                 if self.logger is not None:
                     self.logger.warning(message, extra={**_of(key), "cause": cause})

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cardsharp.core.clock import TimeSource
+from cardsharp.core.limits import MATCHES_PER_PAGE
 from cardsharp.core.time_zones import to_local
 from cardsharp.games.deadmansdraw.arena.access.request_guard import not_found_response, with_etag
 from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER
@@ -39,7 +40,6 @@ from cardsharp.server.openapi_page import render_body
 FOLDER = Path(__file__).with_name("page")
 _DOCUMENT = Path(__file__).with_name("openapi.json")
 ASSETS = {"statistics.css": "text/css; charset=utf-8"}  # beside what all pages load
-MATCHES_PER_PAGE = 50  # matches that a list shows, and how many more each further click
 MAX_TAG_MATCHES = 500  # matches that the statistics of a tag show
 _MAX_ROWS = 5000
 _COLUMNS = (
