@@ -259,7 +259,7 @@ def test_the_docs_tell_the_figures_of_today(
 def test_a_build_in_the_emulators_environment_is_for_this_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """`make local-cloud KEEP_RUNNING=1` prints that environment; docs/first-deployment.md uses it."""
+    """`make local-cloud KEEP_RUNNING=1` prints this environment."""
     monkeypatch.delenv("LAMBDA_PLATFORM", raising=False)
     assert requested_target() == BuildTarget()
     monkeypatch.setenv("LAMBDA_PLATFORM", "")
