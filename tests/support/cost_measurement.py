@@ -35,7 +35,7 @@ from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, sqs_event
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_play.bot_runtime import open_assembly
-from cardsharp_tools.local_play.game_service import EMULATOR, service_definition, store_variable
+from cardsharp_tools.local_play.game_service import EMULATOR, service_definition, store_environment
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
     OPPONENT_CREDENTIALS,
@@ -142,7 +142,7 @@ def open_bot() -> Iterator[MeasuredBot]:
         arena = stack.enter_context(ArenaServer(ArenaConfig(long_poll_timeout=LONG_POLL)))
         meter = stack.enter_context(UsageMeter())
         emulator = stack.enter_context(Emulator())
-        resources = emulator.create()
+        resources = emulator.create_resources()
         stack.enter_context(start_steady_opponent(arena.url, folder))
         variables = {
             **emulator.environment,
@@ -177,7 +177,7 @@ def measure_arena_match(matches: int) -> CloudUsage:
         for team in (BOT_CREDENTIALS, OPPONENT_CREDENTIALS):
             opponent_config = OpponentConfig(arena.url, *team, "draw-3")
             opponent = OpponentProcess(opponent_config, folder / f"{team[0]}.log")
-            stack.enter_context(opponent).wait_for_invitation()
+            stack.enter_context(opponent).wait_until_polling()
         start = meter.counts
         for seed in range(matches):
             is_finished.clear()
@@ -190,7 +190,7 @@ def measure_game(game: Game, games: int) -> CloudUsage:
     """Return the mean usage of typical games at a game's service."""
     assert game.play_typical_match is not None
     play_typical_match = game.play_typical_match.load()
-    with UsageMeter() as meter, store_variable(game, EMULATOR) as variables:
+    with UsageMeter() as meter, store_environment(game, EMULATOR) as variables:
         build_handler = service_definition(game).build_handler
         handler = meter.wrap_handler(build_handler({**os.environ, **variables}))
         start = meter.counts

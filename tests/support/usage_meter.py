@@ -9,7 +9,7 @@ from typing import Any, Self
 import botocore.handlers
 
 from cardsharp.aws.client import shared_session
-from cardsharp.aws.telemetry import redirect_output
+from cardsharp.aws.telemetry import redirect_logs_and_metrics
 from cardsharp_tools.costs.model import CloudUsage
 from cardsharp_tools.local_cloud.lambda_events import Event, LambdaHandler, LocalLambdaContext
 
@@ -34,7 +34,7 @@ class UsageMeter:
         ]
 
     def __enter__(self) -> Self:
-        redirect_output(self.log)
+        redirect_logs_and_metrics(self.log)
         # A session copies these when it is made, so the process makes a new one.
         botocore.handlers.BUILTIN_HANDLERS.extend(self._hooks)
         shared_session.cache_clear()
@@ -44,7 +44,7 @@ class UsageMeter:
         for hook in self._hooks:
             botocore.handlers.BUILTIN_HANDLERS.remove(hook)
         shared_session.cache_clear()
-        redirect_output(io.StringIO())
+        redirect_logs_and_metrics(io.StringIO())
 
     def wrap_handler(self, handler: LambdaHandler) -> LambdaHandler:
         """Return the handler with its requests and its processor time counted."""
