@@ -29,7 +29,7 @@ from cardsharp_tools.executors.strategy_process import (
     load_strategy_file,
     unique_strategy_name,
 )
-from cardsharp_tools.executors.submission import is_submission
+from cardsharp_tools.executors.submission import is_team_submission
 
 SUFFIX = ".py"
 
@@ -51,7 +51,7 @@ def is_weights_file(name: str) -> bool:
 
 def display_name(name: str) -> str:
     """Return the display name of a player: a file without its folders."""
-    if is_submission(name):
+    if is_team_submission(name):
         return "its submission"
     return Path(name).name if is_strategy_file(name) else name
 
@@ -70,7 +70,9 @@ def with_absolute_paths(name: str) -> str:
 def is_user_strategy(name: str) -> bool:
     """Return True if a player is named by a user's file or program, not by a strategy's name."""
     return (
-        is_strategy_file(name) or external_program.is_program_command(name) or is_submission(name)
+        is_strategy_file(name)
+        or external_program.is_program_command(name)
+        or is_team_submission(name)
     )
 
 
@@ -96,7 +98,7 @@ def load_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
     """
     strategy_game, name = strategy_game or get_game(None), name_or_file
     for is_such, loader in (
-        (is_submission, submission.load_submission),
+        (is_team_submission, submission.register_submission),
         (external_program.is_program_command, external_program.load_program),
         (is_weights_file, _admit_trained),
     ):
@@ -130,7 +132,7 @@ def source_files(name_or_file: str, game: Game) -> tuple[Path, ...]:
 
     A built-in strategy has none. Raises `ConfigError` if the file cannot be used.
     """
-    if is_submission(name_or_file):
+    if is_team_submission(name_or_file):
         return submission.submission_files(name_or_file)
     if external_program.is_program_command(name_or_file):
         return external_program.command_files(name_or_file)

@@ -234,10 +234,10 @@ def submission_strategy_name(strategy: str, contest: Path, team: str) -> str:
 
 def is_missing_submission(name: str) -> bool:
     """Return True if the name is that of a submission without any version yet."""
-    return is_submission(name) and not _of(name).version_folders
+    return is_team_submission(name) and not _of(name).version_folders
 
 
-def is_submission(name: str) -> bool:
+def is_team_submission(name: str) -> bool:
     """Return True if the name is that of a team's submission."""
     return name.partition(":")[0] in {SANDBOXED, TRUSTED}
 
@@ -251,7 +251,7 @@ def _of(name: str) -> TeamSubmissions:
     return TeamSubmissions(Path(unquote(name.partition(":")[2])), not name.startswith(TRUSTED))
 
 
-def load_submission(name: str, game: Game) -> str:
+def register_submission(name: str, game: Game) -> str:
     """Register the newest version and return its strategy name; raise `ConfigError` on failure."""
     return _of(name).load_version(_of(name).latest_folder, game)
 

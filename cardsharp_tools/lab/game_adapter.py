@@ -109,7 +109,7 @@ class LabAdapter:
     """Default opponent for positions of matches; None for the player itself."""
 
     can_store_matches = has_luck_model = False
-    """True if a derived class defines `stored_matches`, and `luck`."""
+    """True if a derived class defines `match_records`, and `luck`."""
 
     def __init_subclass__(cls) -> None:
         cls.can_store_matches, cls.has_luck_model = (

@@ -40,7 +40,7 @@ from cardsharp_tools.executors.strategy_file import (
     source_files,
     unknown_strategy_error,
 )
-from cardsharp_tools.executors.submission import is_submission
+from cardsharp_tools.executors.submission import is_team_submission
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 
@@ -199,7 +199,7 @@ def build_player(
     A user's file or program is guarded. Raises `ConfigError` if the player cannot be built.
     """
     strategy = build_unguarded_player(plan, name_or_file, rngs, series_history)
-    name = display_name(name_or_file) if is_submission(name_or_file) else name_or_file
+    name = display_name(name_or_file) if is_team_submission(name_or_file) else name_or_file
     lazy_import = get_game(plan.game).decision_runner
     decider = None if lazy_import is None else lazy_import.load()
     return GuardedStrategy(name, strategy, decider) if is_user_strategy(name_or_file) else strategy

@@ -187,7 +187,7 @@ class HttpGateway:
                 response.headers.append(name, value)
             await response(scope, receive, send)
 
-    def expire_invocations(self) -> None:
+    def expire_all_invocations(self) -> None:
         """Expire all running invocations, so that long polls return."""
         for context in list(self._running):
             context.expire()
@@ -256,7 +256,7 @@ class ApiGatewayServer(BackgroundServer):
         super().__init__(
             "The HTTP front",
             gateway,
-            gateway.expire_invocations,
+            gateway.expire_all_invocations,
             host=host,
             port=port,
             lifespan="off",

@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
-from cardsharp_tools.local_play.handler_environment import settings_environment
+from cardsharp_tools.local_play.handler_environment import override_settings_environment
 
 
 class CloudBackend(StrEnum):
@@ -72,7 +72,7 @@ def open_assembly(variables: Mapping[str, str]) -> Iterator[ArenaBotDependencies
 
     The match log is closed at the end. Raises `ConfigError` for settings that are wrong.
     """
-    with settings_environment(variables), ExitStack() as stack:
+    with override_settings_environment(variables), ExitStack() as stack:
         assembly = build_dependencies(ArenaBotSettings.load(os.environ), metrics_recorder)
         stack.callback(build_dependencies.cache_clear)
         stack.callback(assembly.match_log.close)

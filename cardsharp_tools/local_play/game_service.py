@@ -27,7 +27,10 @@ from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.console import print_notice
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LambdaFunction
-from cardsharp_tools.local_play.handler_environment import redirect_telemetry, settings_environment
+from cardsharp_tools.local_play.handler_environment import (
+    override_settings_environment,
+    redirect_telemetry,
+)
 from cardsharp_tools.local_server.http_server import HOST
 from cardsharp_tools.match_sources.match_logs import data_folder
 
@@ -132,7 +135,7 @@ def store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[st
     from cardsharp_tools.local_cloud.emulator import Emulator  # noqa: PLC0415
     from cardsharp_tools.local_cloud.template_files import create_table, service_prefix  # noqa: PLC0415
 
-    with Emulator() as emulator, settings_environment(emulator.environment):
+    with Emulator() as emulator, override_settings_environment(emulator.environment):
         table = create_table(emulator.client("dynamodb"), f"{service_prefix(game.name)}Table")
         yield {variable: f"dynamodb:{table}"}
 

@@ -21,7 +21,7 @@ MAX_LOG_BYTES = 20_000_000  # bytes after which a log file begins anew
 
 
 @contextmanager
-def settings_environment(values: Mapping[str, str]) -> Iterator[None]:
+def override_settings_environment(values: Mapping[str, str]) -> Iterator[None]:
     """Let `values` be the only `CARDSHARP_...` variables, and restore the others afterwards.
 
     Where they name anything of AWS, they are the only `AWS_...` variables too: a profile of the

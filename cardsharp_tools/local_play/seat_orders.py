@@ -26,7 +26,7 @@ from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_bot_ru
 from cardsharp_tools.local_play.handler_environment import (
     Notify,
     forward_warnings,
-    settings_environment,
+    override_settings_environment,
 )
 
 SEAT_LOG_POLL_INTERVAL = timedelta(milliseconds=200)  # how often the match log is looked at
@@ -61,7 +61,7 @@ def run_workers(store: Path, notify: Notify, concurrency: int) -> Iterator[SeatD
     variables = {"CARDSHARP_STORE": f"sqlite:{store}", "CARDSHARP_QUEUE": f"memory:{uuid4().hex}"}
     if (proxy := os.environ.get(PROXY)) is not None:
         variables[PROXY] = proxy
-    with settings_environment(variables), ExitStack() as stack:
+    with override_settings_environment(variables), ExitStack() as stack:
         dependencies = build_seat_dependencies(WorkerSettings.load(os.environ), metrics_recorder)
         stack.callback(build_seat_dependencies.cache_clear)
         stack.enter_context(forward_warnings(notify))

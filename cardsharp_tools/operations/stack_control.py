@@ -46,7 +46,7 @@ def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bo
     return bool(response.get("FunctionError")), json.loads(response["Payload"].read() or b"null")
 
 
-def doctor_checks(stack: Stack) -> Iterator[CheckResult]:
+def run_stack_checks(stack: Stack) -> Iterator[CheckResult]:
     """Check settings, strategy and password from inside the deployed functions."""
 
     def check_bot() -> str:
@@ -80,7 +80,7 @@ def rotate_arena_secret(
 
     Functions take the new ones within minutes, without a deploy. Ticks that failed for want of them
     are dropped, so that nobody is told of them any more. Raises `ConfigError` if one of the two is
-    empty, `ArenaError` if `check` found that the arena refuses them; the secret is as it was.
+    empty, `ArenaError` if `verify` found that the arena refuses them; the secret is as it was.
     """
     if not username or not password:
         raise ConfigError("User or password is empty. Give both.")

@@ -44,7 +44,10 @@ class Choice(NamedTuple, Generic[A]):
 
 
 class ChoiceGroup(NamedTuple, Generic[A]):
-    """Choices of a kind; keys in `barred` cannot be chosen now, `remote` ones make no sense."""
+    """Choices of a kind; keys in `disabled` cannot be chosen now.
+
+    Choices of an implausible group are legal, but make little sense.
+    """
 
     title: str
     choices: Sequence[Choice[A]]

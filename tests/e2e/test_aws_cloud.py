@@ -39,7 +39,7 @@ from cardsharp_tools.cli import main
 from cardsharp_tools.games.deadmansdraw import deployment_check
 from cardsharp_tools.local_cloud.lambda_events import schedule_event
 from cardsharp_tools.local_play.bot_runtime import open_assembly
-from cardsharp_tools.local_play.handler_environment import settings_environment
+from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, OPPONENT_CREDENTIALS
 from cardsharp_tools.operations import dead_letters
 from cardsharp_tools.operations.dead_letters import drop, list_dead_letters
@@ -439,7 +439,7 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: EmulatedDeployme
         SERVICE.store_setting: f"dynamodb:{table}",
         FEED_VARIABLE: place,
     }
-    with settings_environment(variables):
+    with override_settings_environment(variables):
         blef = SERVICE.build_service(variables)
         build_websocket_handler(blef, variables)
         feed, topic = (

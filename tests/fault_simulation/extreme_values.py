@@ -20,9 +20,9 @@ from pydantic import BaseModel
 
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
-    DeltaView,
     MatchView,
     PendingEffectView,
+    TurnDeltaView,
 )
 from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 from fault_simulation.match_harness import MatchHarness, run_harness
@@ -84,7 +84,7 @@ HEADERS: Mapping[str, tuple[str, ...]] = {
     "Content-Type": ("", "text/html", "\x7f", "x" * 10_000),
 }
 CLOSED_MODELS = {
-    DeltaView,
+    TurnDeltaView,
     PendingEffectView,
 }  # models that one row stands for, with all that they hold
 

@@ -57,7 +57,7 @@ from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LocalLambdaContext, sqs_event
 from cardsharp_tools.local_play.bot_runtime import open_assembly
-from cardsharp_tools.local_play.handler_environment import settings_environment
+from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 EVENTS = REPOSITORY_ROOT / "events"
@@ -142,7 +142,7 @@ def service(emulator: Emulator, game: str, table: str, prefix: str = "") -> Iter
     """The actions that a game's service, on a table of its own, uses meanwhile."""
     stack = emulator.create_resources(prefix=prefix or game)
     variables = {**emulator.environment, f"{game.upper()}_STORE": f"dynamodb:{stack.tables[table]}"}
-    with settings_environment(variables), seen() as actions:
+    with override_settings_environment(variables), seen() as actions:
         yield actions
 
 
@@ -180,7 +180,7 @@ def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
         BOT_URL_SETTING: "http://there",
     }
     game = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
-    with settings_environment(emulator.environment), seen() as actions:
+    with override_settings_environment(emulator.environment), seen() as actions:
         agents = build_invited_bots(settings)
         with (
             suppress(WriteConflict),
@@ -212,7 +212,7 @@ def test_s13_the_arena_role_allows_exactly_the_actions_used(
     secret = f'{{"username": "{ADMIN}", "password": "{PASSWORDS[ADMIN]}"}}'
     emulator.client("ssm").put_parameter(Name="/arena", Value=secret, Type="SecureString")
     variables = {"ARENA_STORE": f"dynamodb:{table.name}", "CARDSHARP_SERVICE_SECRET": "/arena"}
-    with settings_environment({**emulator.environment, **variables}), seen() as actions:
+    with override_settings_environment({**emulator.environment, **variables}), seen() as actions:
         answer = ARENA.build_handler(os.environ)
 
         def ask(method: str, target: str, user: str, body: bytes = b"") -> Any:  # noqa: ANN401
@@ -249,7 +249,7 @@ def test_s13_the_director_role_allows_exactly_the_actions_used(emulator: Emulato
     for name in ("draw-3", "draw-4"):  # who decide at once
         records.add_team(name, name)
     records.set_practice_until(datetime.now(UTC) + timedelta(hours=1))
-    with settings_environment(variables), seen() as actions:
+    with override_settings_environment(variables), seen() as actions:
         function = LambdaFunction("director", director.app.handler)
         schedule = json.loads((EVENTS / "director_schedule.json").read_text())
         context = function.context(SystemClock())

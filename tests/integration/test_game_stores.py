@@ -22,9 +22,9 @@ from cardsharp.games.blef.service import game_store as store_module
 from cardsharp.games.blef.service.game_store import (
     GameStore,
     caller_day_key,
-    closed_round_dated_before,
     encode_game,
     encode_round,
+    to_closed_round,
 )
 from cardsharp.games.blef.service.records import (
     ACTIVE_WINDOW,
@@ -155,9 +155,7 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         "nicknames_json": {"S": '["p0", "p1"]'},
         "is_started": {"BOOL": False},
     }
-    a_round = {
-        "round_json": {"S": json.dumps(encode_round(closed_round_dated_before(START, closed)))}
-    }
+    a_round = {"round_json": {"S": json.dumps(encode_round(to_closed_round(START, closed)))}}
     items: list[tuple[str, str, dict[str, Any]]] = [
         (f"game#{game.uuid}", "game", record),
         (f"game#{game.uuid}", f"round#{closed.number:05}", a_round),
@@ -173,9 +171,7 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         assert [public_game.nicknames for public_game in store.public_games()] == [("p0", "p1")]
         saved = store.read(game.uuid)
         assert (saved.game, saved.version, saved.changed_at) == (game, 7, START)
-        assert store.closed_round(game.uuid, closed.number) == closed_round_dated_before(
-            START, closed
-        )
+        assert store.closed_round(game.uuid, closed.number) == to_closed_round(START, closed)
         assert [store.count_creation("me", 3), store.count_creation("me", 3)] == [True, False]
         assert store.count_active() == 1
         clock.advance(MINUTE)

@@ -24,7 +24,7 @@ from cardsharp_tools.local_cloud.api_gateway_events import (
 )
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.template_files import create_table
-from cardsharp_tools.local_play.handler_environment import settings_environment
+from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from support.lambda_events import context
 from support.stored_matches import sample_match
 
@@ -102,7 +102,7 @@ def deployed_viewer(emulator: Emulator, *, public: bool) -> Iterator[DeployedVie
         Name=PARAMETER, Value=secret, Type="SecureString", Overwrite=True
     )
     client = emulator.client("dynamodb")
-    with settings_environment(variables), ExitStack() as stack:
+    with override_settings_environment(variables), ExitStack() as stack:
         log = DynamoMatchLog(table, SystemClock(), client)
         log.add_note("over", "fault", {"text": NOTE})
         VAULT_FACTORY.open_table(table, SystemClock(), client).add("over", {"id": SECRET})

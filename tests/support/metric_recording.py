@@ -37,7 +37,7 @@ from cardsharp_tools.local_cloud.lambda_events import (
 from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample, read_emf_samples
 from cardsharp_tools.local_cloud.template_files import create_table, service_prefix
 from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_assembly
-from cardsharp_tools.local_play.handler_environment import settings_environment
+from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from support.store_fixtures import moto_client
@@ -111,7 +111,7 @@ class MetricRecorder:
                 table = create_table(stack.enter_context(moto_client()), TABLES[name])
                 place = "nowhere" if self.broken_service == name else table
                 variables[SERVICES[name]] = f"dynamodb:{place}"
-            stack.enter_context(settings_environment(variables))
+            stack.enter_context(override_settings_environment(variables))
             event = json.loads(min((REPOSITORY_ROOT / "events").glob(f"{name}_*.json")).read_text())
             function = LambdaFunction(name, handler, timedelta(seconds=29))
             done = invoke(function, event, function.context(SystemClock()))

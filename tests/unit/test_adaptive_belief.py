@@ -55,7 +55,7 @@ from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
 from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
-    LearnedOpponents,
+    LearnedOpponentsFile,
     ObservedOpponentMatch,
     OpponentLearning,
     opponents_in_log,
@@ -197,7 +197,7 @@ def met(name: str, number: int) -> ObservedOpponentMatch:
 
 
 def learned_from(
-    learned: LearnedOpponents, matches: list[ObservedOpponentMatch], *, gains: bool = True
+    learned: LearnedOpponentsFile, matches: list[ObservedOpponentMatch], *, gains: bool = True
 ) -> list[str]:
     stages: list[str] = []
 
@@ -216,7 +216,7 @@ def weak(matches: int = MIN_MATCHES + 12) -> list[ObservedOpponentMatch]:
 
 
 def test_an_opponent_profile_is_promoted_and_rolled_back_by_later_matches() -> None:
-    learned = LearnedOpponents()
+    learned = LearnedOpponentsFile()
     assert learned_from(learned, weak(MIN_MATCHES - 1)) == ["waits"]
     assert learned_from(learned, weak(MIN_MATCHES)) == ["candidate", "candidate"]
     assert not learned.opponents, "nothing speaks for it yet but what it was made from"
@@ -231,7 +231,7 @@ def test_an_opponent_profile_is_promoted_and_rolled_back_by_later_matches() -> N
 
 
 def test_weights_without_gain_are_rejected_and_new_matches_lead_to_new_ones() -> None:
-    learned = LearnedOpponents()
+    learned = LearnedOpponentsFile()
     assert learned_from(learned, weak(), gains=False) == ["candidate", "rejected", "waits"]
     more = [*weak(), *(met("draw-3", number) for number in range(50, 50 + MIN_MATCHES))]
     assert learned_from(learned, more)[0] == "candidate"

@@ -32,7 +32,7 @@ from cardsharp.contest.view.match_charts import (
     BarChart,
     FinishedMatch,
     HeatMap,
-    RankingChart,
+    RankedBarChart,
     build_match_charts,
 )
 from cardsharp.contest.view.overview import probability_strongest
@@ -299,9 +299,9 @@ def test_match_charts_show_time_length_score_and_player() -> None:
     assert moves.bars == tuple((str(35 + n), 1) for n in range(13))
     assert isinstance(scores, HeatMap)
     assert (scores.bin_size, sum(map(sum, scores.counts)), scores.counts[4][9]) == (5, 13, 5)
-    assert isinstance(rated, RankingChart)
+    assert isinstance(rated, RankedBarChart)
     assert [line.name for line in rated.lines] == ["Ann", "Bob"]
-    assert isinstance(ends, RankingChart)
+    assert isinstance(ends, RankedBarChart)
     assert [(line.name, line.label) for line in ends.lines] == [("Ann", "25 %"), ("Bob", "80 %")]
     assert ends.lines[1].spans == ((0.0, 0.0, 1), (0.0, 0.8, 2), (0.8, 1.0, 3))
     assert [(figure.title, *(line.label for line in figure.lines)) for figure in figures] == [

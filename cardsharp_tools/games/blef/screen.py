@@ -85,9 +85,9 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
             yield f"Other bets cannot hold with {cards} cards in play; ? lists them too."
 
     def choice_groups(self, position: BlefPosition) -> Sequence[ChoiceGroup[int]]:
-        """Return all bets by kind, and the check; `remote` bets need more cards than there are.
+        """Return all bets by kind, and the check; implausible bets need more cards than there are.
 
-        A bet that needs more cards than are in play is marked as remote.
+        A bet that needs more cards than are in play is marked as implausible.
         """
         legal, cards = position.legal_actions(), sum(position.card_counts)
         odds, last_bet = hand_bet_probabilities(position), position.last_bet

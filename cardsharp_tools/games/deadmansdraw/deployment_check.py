@@ -19,7 +19,7 @@ from cardsharp_tools.operations.stack import Stack
 from cardsharp_tools.operations.stack_control import (
     arena_address_and_auth,
     create_practice_matches,
-    doctor_checks,
+    run_stack_checks,
 )
 from cardsharp_tools.operations.status import active_alarms
 
@@ -34,7 +34,7 @@ def verify_deployment(stack: Stack, timeout: timedelta, clock: Clock) -> Iterato
     `timeout` is the longest wait for the match, and for alarms to be cleared.
     """
     are_ready = True
-    for check in doctor_checks(stack):
+    for check in run_stack_checks(stack):
         are_ready = are_ready and check.status is not CheckStatus.FAILED
         yield check
     if stack.has_bot and are_ready:

@@ -64,7 +64,7 @@ class CandidateTrial(BaseModel, extra="forbid"):
         return self.stage in {"rejected", "rolled back"}
 
 
-class LearnedOpponents(BaseModel, extra="forbid"):
+class LearnedOpponentsFile(BaseModel, extra="forbid"):
     """File of learned opponents for `adaptive`: profiles, weights by name, trials by player."""
 
     version: Literal[1] = 1
@@ -135,7 +135,7 @@ def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, Obse
 class OpponentLearning:
     """One pass of learning over the log; `notify` receives each change with its reason."""
 
-    learned: LearnedOpponents
+    learned: LearnedOpponentsFile
     train_weights: TrainWeights
     test_weights: TestWeights
     notify: Callable[[str, str, str], None]

@@ -88,7 +88,7 @@ def _event(position: EuchrePosition, action: Action) -> deal_store.Event:
                 is_answer=True, round=turn_of, bid_index=seat, suit=suit_number, alone=alone
             )
         case Discard(card):
-            return deal_store.DiscardEvent(table.required_trump_call.caller_seat, card)
+            return deal_store.DiscardEvent(table.declared_trump_call.caller_seat, card)
         case Defend(alone):
             return deal_store.DefenseEvent(seat, alone)
     return deal_store.PlayEvent(

@@ -165,7 +165,7 @@ class RemotePlayer:
 
     def _swap_address(self, table: PublicState) -> Json:
         call_fields = {
-            "declarerPos": table.required_trump_call.caller_seat,
+            "declarerPos": table.declared_trump_call.caller_seat,
             "turnCard": table.turn_card,
         }
         return {**self._address(), **call_fields, "pos": DEALER}

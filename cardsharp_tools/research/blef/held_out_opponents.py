@@ -141,7 +141,7 @@ def play_softmax(table: TurnView) -> int:
     return action
 
 
-def play_copying(table: TurnView) -> int:
+def play_claimed_values(table: TurnView) -> int:
     """Bet on what the last bet claims: the next bet with all its values."""
     if table.bet_probability < 0.15:
         return CHECK
@@ -191,7 +191,7 @@ RULE_PLAYERS: Mapping[str, Rule] = {
     "mixer": play_coin_flip,
     "careless": play_random,
     "tempted": play_softmax,
-    "mimic": play_copying,
+    "mimic": play_claimed_values,
     "turncoat": play_switching,
     "moody": play_result_driven,
     "leaper": play_highest_likely,

@@ -51,7 +51,7 @@ class SideValues(Structure):
 
 
 @dataclass(frozen=True)
-class BoundsEngine:
+class BestReplyBounds:
     """Engine for best replies to captain, by a stronger player and by one that sees the pile.
 
     Captain's short search with `luck_model` measures the luck, and from `exact_from_cards` unseen
@@ -178,7 +178,7 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
     _tell(compute_rows(options.out, options.run_key, MatchBounds, options.matches, gained), options)
 
 
-def _trial(engine: NativeEngine, options: BoundsOptions) -> BoundsEngine:
+def _trial(engine: NativeEngine, options: BoundsOptions) -> BestReplyBounds:
     captain = engine.captain_player(load_model(WEIGHT_FILE))
     learned = load_model(WEIGHT_FILE)
     if options.network is not None:
@@ -187,7 +187,7 @@ def _trial(engine: NativeEngine, options: BoundsOptions) -> BoundsEngine:
     # As player and judge: nearly exact, and the bounds are bounds; it never gives up.
     solver = ExactSolver(engine, nodes=1 << 60, picks=1, groups=True)
     player = solver.perfect_player(stronger, options.exact_cards)
-    return BoundsEngine(
+    return BestReplyBounds(
         engine, solver, captain, player, options.exact_cards, options.nodes, learned
     )
 

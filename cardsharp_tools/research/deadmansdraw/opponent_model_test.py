@@ -40,7 +40,7 @@ from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
-    LearnedOpponents,
+    LearnedOpponentsFile,
     ObservedOpponentMatch,
     OpponentLearning,
 )
@@ -262,7 +262,7 @@ class OpponentModelTest:
 
         They have met in `matches_seen` matches.
         """
-        learned, seed = LearnedOpponents(), self.options.seed
+        learned, seed = LearnedOpponentsFile(), self.options.seed
         learning = OpponentLearning(
             learned,
             self.counter_weights.train_weights,

@@ -22,7 +22,7 @@ from cardsharp.games.deadmansdraw.simulation import (
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp_tools.research.deadmansdraw.bounds import (
-    BoundsEngine,
+    BestReplyBounds,
     BoundsOptions,
     SideValues,
     bounds,
@@ -101,14 +101,14 @@ def test_losses_are_taken_up_from_their_file(
         run_losses(matches=6, seed=2, out=output_file)
 
 
-def bounds_setup(engine: NativeEngine, last: int) -> BoundsEngine:
+def bounds_setup(engine: NativeEngine, last: int) -> BestReplyBounds:
     """Captain, and who knows the pile, against perfect play; the solver judges the last cards."""
     solver, captain = ExactSolver(engine, bits=12), engine.captain_player(load_model(WEIGHT_FILE))
-    return BoundsEngine(engine, solver, solver.perfect_player(captain, ALL), captain, last)
+    return BestReplyBounds(engine, solver, solver.perfect_player(captain, ALL), captain, last)
 
 
 def bounds_by_pile_order(
-    trial: BoundsEngine, match: SimulatedDeadMansDrawMatch
+    trial: BestReplyBounds, match: SimulatedDeadMansDrawMatch
 ) -> list[list[SideValues]]:
     """The bounds of every order of the pile, each with other picks."""
     orders = permutations(match.state.draw_pile)

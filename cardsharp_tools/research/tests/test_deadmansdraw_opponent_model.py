@@ -25,7 +25,7 @@ from cardsharp.games.deadmansdraw.strategies.position_features import effect_tar
 from cardsharp.games.deadmansdraw.strategies.search import weights
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
-    LearnedOpponents,
+    LearnedOpponentsFile,
     SequentialTests,
     fit_opponent_profile,
 )
@@ -67,7 +67,7 @@ def test_learned_file_plays_equally_in_both_engines(tmp_path: Path) -> None:
     )
     text = (weights.FOLDER / "adaptive-scripted.json").read_text("utf-8")
     file = tmp_path / "learned.json"
-    learned = LearnedOpponents(opponents=[profile], weights={profile.weights: json.loads(text)})
+    learned = LearnedOpponentsFile(opponents=[profile], weights={profile.weights: json.loads(text)})
     file.write_text(learned.model_dump_json(), "utf-8")
     assert_equal(DuelPlan(first=str(file), second="champion", pairs=1, seed=3))
 

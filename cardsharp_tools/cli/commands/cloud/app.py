@@ -99,7 +99,9 @@ def doctor(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> int:
 
     Example: cardsharp cloud doctor --stack cardsharp-prod
     """
-    return print_checks(stack_control.doctor_checks(options.find_stack()), as_json=options.as_json)
+    return print_checks(
+        stack_control.run_stack_checks(options.find_stack()), as_json=options.as_json
+    )
 
 
 @cloud.command
@@ -138,7 +140,7 @@ def protect(
     Example: cardsharp cloud protect --stack cardsharp-prod
     """
     stack_control.protect(options.find_stack(), is_on=not off)
-    options.print_confirmation(
+    options.print_done_message(
         "The stack and its match log can be deleted now."
         if off
         else "The stack and its match log are protected against deletion."
@@ -192,7 +194,7 @@ def alarm(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> None:
     Example: cardsharp cloud test-alarm
     """
     name = stack_control.trigger_test_alarm(options.find_stack(), datetime.now(UTC))
-    options.print_confirmation(
+    options.print_done_message(
         f"The alarm {name} is on for some minutes. Its mail should arrive now."
     )
 
@@ -217,14 +219,14 @@ def pause(
     message = "Paused: no new match starts. Running matches are played to their end."
     if disable_schedule:
         message = "Paused, and nothing listens until `cardsharp cloud resume`."
-    options.print_confirmation(message)
+    options.print_done_message(message)
 
 
 @cloud.command
 def resume(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> None:
     """Start new matches again after `cloud pause`, and listen."""
     stack_control.resume(options.find_stack())
-    options.print_confirmation("Resumed: new matches start again.")
+    options.print_done_message("Resumed: new matches start again.")
 
 
 @cloud.command
@@ -242,7 +244,7 @@ def delete_secrets(
     deleted_names = stack_control.delete_secrets(
         options.find_stack(), include_match_log=include_match_log
     )
-    options.print_confirmation(
+    options.print_done_message(
         f"Deleted: {', '.join(deleted_names) or 'nothing, because nothing was left'}."
     )
 
@@ -274,7 +276,7 @@ def keep_listening(
     """Open a listening window by hand, for a stack that listens only in `ListeningWindows`."""
     until = datetime.now(UTC) + duration
     stack_control.update_settings(options.find_stack(), awake_until=until)
-    options.print_confirmation(f"The stack listens until {until:%Y-%m-%d %H:%M} UTC.")
+    options.print_done_message(f"The stack listens until {until:%Y-%m-%d %H:%M} UTC.")
 
 
 @cloud.command
@@ -331,7 +333,7 @@ def export_(
     copied = export_matches(stack.log, file)
     rewritten = rewrite_legacy_matches(stack.table, stack.log)
     text = f"{copied} matches copied to {file}"
-    options.print_confirmation(
+    options.print_done_message(
         f"{text}, and {rewritten} of an earlier version rewritten" if rewritten else text
     )
 
@@ -419,7 +421,7 @@ def rotate_secret(
         stack_control.rotate_service_secret(
             options.find_stack(), service, _password(f"the service {service}")
         )
-        options.print_confirmation("The service uses the new password within five minutes.")
+        options.print_done_message("The service uses the new password within five minutes.")
         return
     if user is None or service is not None:
         raise ConfigError(
@@ -439,7 +441,7 @@ def rotate_secret(
                 client.whoami()
 
     stack_control.rotate_arena_secret(stack, user, password, ask_arena)
-    options.print_confirmation("The functions use the new password within a few minutes.")
+    options.print_done_message("The functions use the new password within a few minutes.")
 
 
 def _password(account: str) -> str:

@@ -43,7 +43,7 @@ class StackOptions(CommandOptions):
         """Print the document with --json, else the lines."""
         print_result(document, *"\n".join(map(str, lines)).split("\n"), as_json=self.as_json)
 
-    def print_confirmation(self, sentence: str) -> None:
+    def print_done_message(self, sentence: str) -> None:
         """Print a sentence that confirms what was done."""
         self.print_result({"stack": self.stack, "done": sentence}, [sentence])
 

@@ -12,7 +12,7 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchSourceName, Store
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
-    LearnedOpponents,
+    LearnedOpponentsFile,
     OpponentLearning,
     opponents_in_log,
 )
@@ -83,12 +83,12 @@ def _specialists(options: LearnOptions) -> Any:  # noqa: ANN401 - cardsharp_tool
     return specialists
 
 
-def _read(file: Path) -> LearnedOpponents:
+def _read(file: Path) -> LearnedOpponentsFile:
     try:
         return (
-            LearnedOpponents.model_validate_json(read_json_text(file))
+            LearnedOpponentsFile.model_validate_json(read_json_text(file))
             if file.exists()
-            else LearnedOpponents()
+            else LearnedOpponentsFile()
         )
     except ValidationError as error:
         raise ConfigError(

@@ -91,7 +91,7 @@ class ContestDirector:
         decided: dict[str, PairingOutcome] = {}
         while True:
             pairings = self._form.pairings(self._teams, decided)
-            self._matches.read_rounds({pairing.round for pairing in pairings})
+            self._matches.load_rounds({pairing.round for pairing in pairings})
             news = {
                 pairing.key: decision
                 for pairing in pairings

@@ -180,7 +180,7 @@ class ContestMatches:
         if running:
             self._take(self.match_host.matches(ids=running))
 
-    def read_rounds(self, rounds: Iterable[int]) -> None:
+    def load_rounds(self, rounds: Iterable[int]) -> None:
         """Read rounds that were not read yet, one request each, because responses are limited."""
         for round_number in rounds:
             if round_number not in self._read:
@@ -193,7 +193,7 @@ class ContestMatches:
         """Read rounds beyond the last determined one, whose pairings a ruling may have removed."""
         for round_number in count(last_known_round + 1):
             previous_count = len(self._views)
-            self.read_rounds((round_number,))
+            self.load_rounds((round_number,))
             if len(self._views) == previous_count:
                 return
 

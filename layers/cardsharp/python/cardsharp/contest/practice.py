@@ -72,7 +72,7 @@ class PracticeDirector:
             match_number for match_number in count(1) if match_number not in self._meetings
         )
         for round_number in count(round_of_match_number(missing)):
-            self._matches.read_rounds((round_number,))
+            self._matches.load_rounds((round_number,))
             if not any(
                 round_of_match_number(int(key)) == round_number
                 for key, _ in self._matches.cached_matches()

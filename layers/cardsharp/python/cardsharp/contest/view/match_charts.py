@@ -67,7 +67,7 @@ class RankingRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RankingChart:
+class RankedBarChart:
     """Ranking of players from top to bottom; `legend` names the parts if there are several."""
 
     title: str
@@ -75,7 +75,7 @@ class RankingChart:
     legend: tuple[str, ...] = ()
 
 
-AnyChart = BarChart | HeatMap | RankingChart
+AnyChart = BarChart | HeatMap | RankedBarChart
 
 
 def build_match_charts(matches: Sequence[FinishedMatch]) -> list[AnyChart]:
@@ -143,7 +143,7 @@ _PlayerMatches = list[
 ]  # the matches of a player, with its seat in each
 
 
-def _players(played: Sequence[FinishedMatch]) -> Iterator[RankingChart | None]:
+def _players(played: Sequence[FinishedMatch]) -> Iterator[RankedBarChart | None]:
     matches_by_player: defaultdict[str, _PlayerMatches] = defaultdict(list)
     for names, facts in played:
         for seat, name in enumerate(names[: len(facts.points)]):
@@ -158,7 +158,7 @@ def _players(played: Sequence[FinishedMatch]) -> Iterator[RankingChart | None]:
 
 def _rated(
     played: Sequence[FinishedMatch], matches_by_player: Mapping[str, _PlayerMatches]
-) -> RankingChart | None:
+) -> RankedBarChart | None:
     """Chart the ratings from all matches of two different players, with 95 % intervals."""
     shares = [
         ((names[first_index], names[second_index]), share)
@@ -185,7 +185,7 @@ def _rated(
     return _ranking("Ratings in Elo points, with 95 % intervals", lines)
 
 
-def _ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankingChart | None:
+def _ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankedBarChart | None:
     """Chart how each player's turns ended: cards banked, bust, or out of time."""
     lines = []
     for name, matches in matches_by_player.items():
@@ -208,7 +208,7 @@ def _single(
     matches_by_player: Mapping[str, _PlayerMatches],
     of: Callable[[MatchResultFacts], Sequence[float]],
     together: Callable[[Sequence[float]], float],
-) -> RankingChart | None:
+) -> RankedBarChart | None:
     """Chart one figure of each player, the highest first; None if all are zero."""
     values_by_player = {
         name: [of(facts)[seat] for facts, seat in matches if seat < len(of(facts))]
@@ -229,12 +229,14 @@ def _single(
     return _ranking(title, lines)
 
 
-def _ranking(title: str, lines: Sequence[RankingRow], legend: tuple[str, ...] = ()) -> RankingChart:
+def _ranking(
+    title: str, lines: Sequence[RankingRow], legend: tuple[str, ...] = ()
+) -> RankedBarChart:
     """Return a chart of the first players; the rest is only in the tables."""
     title_suffix = (
         f", the first {MAX_RANKING_ROWS} of {len(lines)}" if len(lines) > MAX_RANKING_ROWS else ""
     )
-    return RankingChart(f"{title}{title_suffix}", tuple(lines[:MAX_RANKING_ROWS]), legend)
+    return RankedBarChart(f"{title}{title_suffix}", tuple(lines[:MAX_RANKING_ROWS]), legend)
 
 
 def _format_value(value: float) -> str:

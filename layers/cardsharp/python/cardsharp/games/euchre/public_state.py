@@ -77,7 +77,7 @@ class PublicState:
         return TrumpCall(len(self.bids) - 1, self.bids[-1].suit, last_bid.goes_alone)
 
     @property
-    def required_trump_call(self) -> TrumpCall:
+    def declared_trump_call(self) -> TrumpCall:
         """Trump call; raises `IllegalAction` if trumps have not been named."""
         if self.trump_call is None:
             raise IllegalAction("Trumps have not been named yet.")
@@ -162,7 +162,7 @@ class PublicState:
 
     def trick_winner(self, trick: Trick) -> int:
         """Return the seat with the highest card of a trick that has begun."""
-        trump = self.required_trump_call.suit
+        trump = self.declared_trump_call.suit
         led = suit_of(trick[0].card, trump)
         return max(trick, key=lambda played: trick_strength(played.card, trump, led)).seat
 

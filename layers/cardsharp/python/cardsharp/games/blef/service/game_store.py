@@ -72,7 +72,7 @@ _STEP = timedelta(milliseconds=2)
 machines say: clients leave out what is not newer than what they know."""
 
 
-def closed_round_dated_before(changed: datetime, closed: Round) -> ClosedRound:
+def to_closed_round(changed: datetime, closed: Round) -> ClosedRound:
     """Return a closed round, dated shortly before the change that closed it."""
     return ClosedRound(closed, changed - _STEP / 2)
 
@@ -128,7 +128,7 @@ class GameStore:
         lifetime = GameLifetime(changed, game.expires_at(changed))
         rounds = []
         if closed_round is not None:  # it outlives the game
-            body = encode_round(closed_round_dated_before(changed, closed_round))
+            body = encode_round(to_closed_round(changed, closed_round))
             end = game.created_at + MAX_TTL
             rounds.append(Put(_round_key(game.uuid, closed_round.number), body, 0, end))
         shifts = build_count_updates(

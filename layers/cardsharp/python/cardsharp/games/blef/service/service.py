@@ -18,7 +18,7 @@ from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import game_changes, request_params
 from cardsharp.games.blef.service.game_changes import GameChange, SecureRandomness
-from cardsharp.games.blef.service.game_store import GameStore, StoredGame, closed_round_dated_before
+from cardsharp.games.blef.service.game_store import GameStore, StoredGame, to_closed_round
 from cardsharp.games.blef.service.records import (
     ClosedRound,
     GamePlayer,
@@ -70,7 +70,7 @@ class WrittenChange:
         if self.closed_round is None:
             return None
         return past_round_view(
-            self.saved, closed_round_dated_before(self.saved.changed_at, self.closed_round), seat
+            self.saved, to_closed_round(self.saved.changed_at, self.closed_round), seat
         )
 
 

@@ -12,12 +12,12 @@ from itertools import chain
 from cardsharp.errors import InvalidInput, RulesError
 from cardsharp.games.deadmansdraw.actions import Action, EffectType, PendingEffect
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
-    DeltaView,
     EventType,
     EventView,
     MatchView,
     MoveView,
     PendingEffectView,
+    TurnDeltaView,
 )
 from cardsharp.games.deadmansdraw.cards import (
     RULEBOOK_DECK,
@@ -165,8 +165,8 @@ _READ: dict[str, Callable[[EventView], Event | None]] = {
 }
 
 
-def _delta(view: DeltaView | None) -> TurnDelta:
-    view = view or DeltaView()
+def _delta(view: TurnDeltaView | None) -> TurnDelta:
+    view = view or TurnDeltaView()
     draw, discard, first_bank, second_bank = (
         StackDelta(stack.removed, stack.added)
         for stack in (view.draw_pile, view.discard_pile, *view.banks)

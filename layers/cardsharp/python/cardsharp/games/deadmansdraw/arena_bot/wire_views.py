@@ -128,7 +128,7 @@ class StackDeltaView(_View):
 _NO_CHANGE = StackDeltaView()
 
 
-class DeltaView(_View):
+class TurnDeltaView(_View):
     """Changes of a complete turn; empty in the `turnStartedDelta` of a first turn."""
 
     draw_pile: StackDeltaView = _NO_CHANGE
@@ -152,10 +152,10 @@ class EventView(_View):
     card_removed_from_bank_index: SeatIndex | None = None
     response_to_effect_type: EffectName | None = None
     response_to_effect_card: CardView | None = None
-    turn_started_delta: DeltaView | None = None
+    turn_started_delta: TurnDeltaView | None = None
     turn_ended_is_successful: StrictBool | None = None
     turn_ended_bonus_cards: Cards | None = None
-    turn_ended_delta: DeltaView | None = None
+    turn_ended_delta: TurnDeltaView | None = None
     match_ended_scores: tuple[StrictInt, StrictInt] | None = None
     match_ended_winner_idx: SeatIndex | None = None
     match_ended_terminated: StrictBool = False

@@ -241,7 +241,7 @@ def _contracts(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
         lone = position.seat if action == Defend(goes_alone=True) else None
         laid = action.card if isinstance(action, Discard) else None
         return (
-            sign * POINT_SCALE * call_value(world, turn_card, table.required_trump_call, lone, laid)
+            sign * POINT_SCALE * call_value(world, turn_card, table.declared_trump_call, lone, laid)
         )
 
     return _Choices(
@@ -277,7 +277,7 @@ def _calls_worth_a_thought(position: EuchrePosition) -> list[Bid]:
 
 
 def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
-    call, table = position.public_state.required_trump_call, position.public_state
+    call, table = position.public_state.declared_trump_call, position.public_state
     seating, cards = play_order(call, table.lone_defender), trump_layout(call.suit)
     cards_played = (cards.bit[card] for trick in table.tricks for _, card in trick)
     *_, stage = card_play_states(cards_played, seating)
@@ -322,7 +322,7 @@ def _different(position: EuchrePosition, trump: Suit) -> list[int]:
     )
     table = position.public_state
     present = {*position.hand, *position.unseen_cards, *(card for _, card in table.current_trick)}
-    if table.required_trump_call.is_order_up:
+    if table.declared_trump_call.is_order_up:
         absent_cards = {*position.seat_cards} - {*position.hand}
         absent_cards |= {card for trick in table.complete_tricks for _, card in trick}
         present |= {table.turn_card} - absent_cards

@@ -68,7 +68,7 @@ def _play(position: EuchrePosition) -> EuchreDecision:
     cards = [action.card for action in position.legal_actions if isinstance(action, Play)]
     if len(cards) == 1:
         return EuchreDecision(Play(cards[0]), "The only card allowed.")
-    call = position.public_state.required_trump_call
+    call = position.public_state.declared_trump_call
     bits = trump_layout(call.suit)
     decide = _follow if position.public_state.current_trick else _lead
     card, reason = decide(
