@@ -41,7 +41,7 @@ from cardsharp_tools.local_cloud.lambda_events import schedule_event
 from cardsharp_tools.local_play.bot_runtime import open_assembly
 from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, OPPONENT_CREDENTIALS
-from cardsharp_tools.operations import dead_letters
+from cardsharp_tools.operations import dead_letters, stack_control
 from cardsharp_tools.operations.dead_letters import drop, list_dead_letters
 from cardsharp_tools.operations.emulated_stack import (
     VIEWER_PASSWORD,
@@ -67,6 +67,7 @@ from cardsharp_tools.operations.status import read_status
 # A build comes first, and a deployment takes ten seconds of a machine with nothing else to do.
 HOUR = timedelta(hours=1)
 STRANGE = "this is no match message"
+SHORT_DRAW_PILE = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
 ORIGINAL_MOVES = DynamoMatchLog.moves
 
 
@@ -195,9 +196,13 @@ def test_a_practice_match_is_played_to_the_table_logged_and_counted(
 
 
 def test_the_command_line_does_the_same_and_speaks_json(
-    cloud: EmulatedDeployment, capsys: pytest.CaptureFixture[str]
+    cloud: EmulatedDeployment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And the deployed functions say whether they could play."""
+    """And the deployed functions say whether they could play.
+
+    A pause does not wait here for the functions to read it; the test of R19 shows that they do.
+    """
+    monkeypatch.setattr(stack_control, "SETTINGS_DELAY", timedelta(0))
     for command in (
         *("status", "matches", "dlq list", "logs --problems", "pause", "resume", "set", "doctor"),
         *("set --concurrency 4", "set --default concurrency", "keep-listening --duration 1h"),
@@ -209,7 +214,7 @@ def test_the_command_line_does_the_same_and_speaks_json(
         json.loads(capsys.readouterr().out)
 
 
-def test_the_deployment_proves_itself_and_the_tests_of_real_stacks_pass_here(
+def test_the_deployment_proves_itself(
     cloud: EmulatedDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_cli(cloud, "verify", "--json") == 0, capsys.readouterr()
@@ -220,6 +225,10 @@ def test_the_deployment_proves_itself_and_the_tests_of_real_stacks_pass_here(
         ("alarms", "ok"),
     ]
     assert "log complete" in checks[1]["text"]
+
+
+@pytest.mark.slow
+def test_the_tests_of_real_stacks_pass_here(cloud: EmulatedDeployment) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-m", "deployed", "tests/deployed"]
     environment = {**os.environ, **cloud.emulator.environment, STACK_VARIABLE: cloud.stack.name}
     tests = subprocess.run(  # noqa: S603 - our own tests
@@ -298,7 +307,8 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(
     with pytest.raises(CardsharpError, match="New matches are paused"):
         create_practice_matches(cloud.stack, {})  # the function has read the setting by now
     with handlers(cloud) as assembly:
-        fresh = cloud.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
+        players = [BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]]
+        fresh = cloud.arena.create_match(players, drawPile=SHORT_DRAW_PILE)
         assert assembly.dispatcher.dispatch_unattended([fresh]) == 0
         lease = assembly.match_log.acquire_lease(
             "orphan", "a worker that died", timedelta(microseconds=1)
@@ -319,9 +329,8 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(
         )
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
     # When nothing runs, the schedule can be stopped.
-    while cloud.stack.log.matches(status=MatchStatus.RUNNING):
-        pass
-    pause(cloud.stack, stop_schedule=True)
+    until(lambda: not cloud.stack.log.matches(status=MatchStatus.RUNNING), interval=0.2)
+    pause(cloud.stack, stop_schedule=True, clock=FakeClock())
     look = read_status(cloud.stack)
     assert (look.bot.settings.paused, look.bot.schedule) == (True, "DISABLED")
     assert "nothing listens until `cardsharp cloud resume`" in look.problems[0]
@@ -412,8 +421,7 @@ def test_secrets_and_tables_of_a_deleted_stack_are_removed_if_no_match_runs(
         gone = delete_secrets(replace(leaving, outputs=outputs), include_match_log=True)
     assert gone == ["/leaving/arena", "/leaving/viewer", "leaving"]
     assert "leaving" not in client("dynamodb").list_tables()["TableNames"]
-    while cloud.stack.log.running_matches():
-        pass
+    until(lambda: not cloud.stack.log.running_matches(), interval=0.2)
     assert delete_secrets(leaving, include_match_log=False) == []
 
 

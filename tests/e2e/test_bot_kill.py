@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from importlib import import_module
@@ -145,13 +145,14 @@ def killed(tmp_path: Path, limit: timedelta) -> list[float]:
     seed = secrets.randbelow(10**6)
     sys.stdout.write(f"kill seed {seed}\n")
     chance, deaths = Random(seed), list[tuple[str, datetime]]()
-    with workers_in_processes(tmp_path) as (arena, log, workers):
+    with workers_in_processes(tmp_path) as (arena, log, workers, start):
 
         def begin() -> str:
             pile = [[card.suit, card.value] for card in chance.sample(DEFAULT_DRAW_DECK, CARDS)]
             return arena.create_match((ALICE, ALICE), timeout=limit, drawPile=pile)
 
         matches = [begin() for _ in range(AT_ONCE)]
+        start()  # not before: only the first list has them all, and the next comes after 30 s
         while len(deaths) < KILLS:
             CLOCK.sleep(timedelta(seconds=chance.uniform(*PACE)))
             running = [m for m in matches if arena.admin_view(m)["activePlayerIndex"] is not None]
@@ -187,8 +188,10 @@ def recovery_seconds(admin_view: dict[str, object], death: datetime) -> float:
 
 
 @contextmanager
-def workers_in_processes(folder: Path) -> Iterator[tuple[ArenaServer, MatchLog, WorkerProcesses]]:
-    """Arena and poller here, and each worker in a process of its own."""
+def workers_in_processes(
+    folder: Path,
+) -> Iterator[tuple[ArenaServer, MatchLog, WorkerProcesses, Callable[[], None]]]:
+    """Yield arena, match log, workers in processes of their own, and what starts the poller."""
     config = ArenaConfig(players_file=write_players(folder), admin_password=ADMIN_PASSWORD)
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config))
@@ -210,9 +213,8 @@ def workers_in_processes(folder: Path) -> Iterator[tuple[ArenaServer, MatchLog, 
             assembly.clock,
             LambdaSchedulerOptions(concurrency=2 * AT_ONCE),
         )
-        home.start()
         try:
-            yield arena, assembly.match_log, workers
+            yield arena, assembly.match_log, workers, home.start
         finally:
             home.stop_accepting()
             arena.stop()

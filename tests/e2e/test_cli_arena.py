@@ -39,15 +39,20 @@ def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     return cli
 
 
+@pytest.fixture
+def arena_config() -> ArenaConfig:
+    """Settings of the arena; a test can override this fixture."""
+    return ArenaConfig(admin_password=ADMIN_PASSWORD)
+
+
 @pytest.fixture(params=["home", pytest.param("cloud", marks=pytest.mark.slow)])
-def arena(request: pytest.FixtureRequest) -> Iterator[ArenaServer]:
+def arena(request: pytest.FixtureRequest, arena_config: ArenaConfig) -> Iterator[ArenaServer]:
     """An arena of either home: whoever asks it cannot tell which."""
-    config = ArenaConfig(admin_password=ADMIN_PASSWORD)
     if request.param == "home":
-        with ArenaServer(config) as server:
+        with ArenaServer(arena_config) as server:
             yield server
     else:
-        with emulated_arena(config) as deployed, deployed:
+        with emulated_arena(arena_config) as deployed, deployed:
             yield deployed
 
 
@@ -196,8 +201,16 @@ def test_the_bot_ignores_matches_of_other_processes(
     assert [events[0]["event"], events[-1]["event"]] == ["began", "ended"]
 
 
+@pytest.mark.parametrize(
+    "arena_config",
+    [ArenaConfig(admin_password=ADMIN_PASSWORD, throttle=True)],
+    ids=["states its rate limit"],
+)
 def test_a_display_failure_is_reported_once_and_the_bot_plays_on(arena: ArenaServer) -> None:
-    """A damaged move and, of the next match, an output that nobody reads any more."""
+    """A damaged move and, of the next match, an output that nobody reads any more.
+
+    An arena that states its rate limit is asked for the next match after 3 s instead of 30 s.
+    """
     with start_program("bot", *connection_options(arena), "--json") as process:
         wait_for_line(process.stderr, "playing at")
         damaged = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None)

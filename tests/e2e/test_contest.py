@@ -226,7 +226,7 @@ def test_submissions_are_played_and_their_faults_reported(cli: Cli, tmp_path: Pa
 def test_a_contest_finishes_even_if_its_output_is_closed(cli: Cli, tmp_path: Path) -> None:
     """Neither its results nor its warnings: a terminal may be closed, a pipe may end."""
     folder = str(tmp_path / "cup")
-    cli("contest", "new", folder, "-n", "3", "--format", "round-robin", "--game", "blef")
+    cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--game", "blef")
     for name in ("One", "Two", "Three"):
         cli("contest", "teams", "add", folder, name, "--strategy", "random")
     with start_program("contest", "run", folder) as contest:

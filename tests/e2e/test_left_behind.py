@@ -42,35 +42,42 @@ def clinging(folder: Path, *statements: str) -> str:
     "command",
     [
         "lab duel FILE draw-2 -n 1",
-        "lab round-robin FILE draw-2 draw-3 -n 1",
-        "lab probe FILE -n 1",
-        "lab profile FILE -n 1",
+        pytest.param("lab round-robin FILE draw-2 draw-3 -n 1", marks=pytest.mark.slow),
+        pytest.param("lab probe FILE -n 1", marks=pytest.mark.slow),
+        pytest.param("lab profile FILE -n 1", marks=pytest.mark.slow),
         "ladder FILE --to random -n 2",
         "play --strategy FILE",
-        "backtest FILE --match last",
+        "backtest FILE --match final-2023",
     ],
 )
 def test_a_command_ends_and_leaves_no_process(tmp_path: Path, command: str) -> None:
     file = clinging(tmp_path)
-    if "last" in command:
-        with running(tmp_path, "play", "--strategy", "draw-2") as first:
-            assert first.code() == 0, first.text()
     with running(tmp_path, *command.replace("FILE", file).split()) as run:
         assert run.code() in {0, 1}, run.text()
         assert "bug in Cardsharp" not in run.text()
         assert run.remaining_processes() == []
 
 
+SIGNALS = {
+    signal.SIGINT: 130,
+    signal.SIGTERM: 143,
+    signal.SIGHUP: 129,
+    signal.SIGKILL: -signal.SIGKILL,
+}
+LONG_COMMANDS = ("lab duel FILE draw-2 -n 100000", "play --strategy FILE")
+
+
 @pytest.mark.parametrize(
-    ("number", "code"),
+    ("command", "number", "code"),
     [
-        (signal.SIGINT, 130),
-        (signal.SIGTERM, 143),
-        (signal.SIGHUP, 129),
-        (signal.SIGKILL, -signal.SIGKILL),
+        # In `make test` the commands take turns with the signals.
+        pytest.param(
+            command, number, code, marks=[] if (place + turn) % 2 == 0 else pytest.mark.slow
+        )
+        for place, command in enumerate(LONG_COMMANDS)
+        for turn, (number, code) in enumerate(SIGNALS.items())
     ],
 )
-@pytest.mark.parametrize("command", ["lab duel FILE draw-2 -n 100000", "play --strategy FILE"])
 def test_a_signal_ends_the_command_with_all_that_it_has_started(
     tmp_path: Path, command: str, number: int, code: int
 ) -> None:

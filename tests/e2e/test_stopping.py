@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support.cli import Cli
 from support.processes import running
 
 CONTAINER = ("bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--as-pid-1")
@@ -21,7 +22,13 @@ def can_start_container() -> bool:
     return is_installed and subprocess.run([*CONTAINER, "true"], check=False).returncode == 0  # noqa: S603
 
 
-def founded(folder: Path, game: str) -> str:
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The data folder of every command that `running` starts in this folder."""
+    return tmp_path / "home"
+
+
+def founded(cli: Cli, folder: Path, game: str) -> str:
     """A contest whose teams play here."""
     cup = str(folder / "cup")
     strategies = ("draw-2", "draw-3") if game == "deadmansdraw" else ("greedy", "random")
@@ -30,8 +37,8 @@ def founded(folder: Path, game: str) -> str:
     ]
     lines += [("teams", "add", cup, name, "--strategy", name) for name in strategies]
     for line in lines:
-        with running(folder, "contest", *line) as run:
-            assert run.code() == 0, run.text()
+        outcome = cli("contest", *line)
+        assert outcome.code == 0, outcome.err
     return cup
 
 
@@ -56,19 +63,35 @@ LONG = [
 
 
 @pytest.fixture(autouse=True)
-def password(monkeypatch: pytest.MonkeyPatch) -> None:
+def password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Set the bot's password, because it has no terminal to ask for one."""
+    del cli  # which removes all settings from the environment
     monkeypatch.setenv("CARDSHARP_PASSWORD", "secret")
 
 
-@pytest.mark.parametrize(("command", "begins", "message"), LONG, ids=[row[0] for row in LONG])
-@pytest.mark.parametrize("first", [False, True], ids=["", "process 1"])
+CASES = [
+    pytest.param(
+        row,
+        is_first,
+        id=f"{'process 1' if is_first else ''}-{row[0]}",
+        # Every second command is process 1 in `make test`.
+        marks=pytest.mark.slow if is_first and number % 2 else [],
+    )
+    for number, row in enumerate(LONG)
+    for is_first in (False, True)
+]
+
+
+@pytest.mark.parametrize(("row", "first"), CASES)
 def test_sigterm_ends_a_command_in_order(
-    tmp_path: Path, command: str, begins: str, message: str, first: bool
+    cli: Cli, tmp_path: Path, row: tuple[str, str, str], first: bool
 ) -> None:
+    command, begins, message = row
     if first and not can_start_container():
         pytest.skip("no container can be made here")
-    names = {game: founded(tmp_path, game) for game in ("blef", "deadmansdraw") if game in command}
+    names = {
+        game: founded(cli, tmp_path, game) for game in ("blef", "deadmansdraw") if game in command
+    }
     names["run"] = str(tmp_path / "run.jsonl")
     words = command.format_map(names).split()
     with running(tmp_path, *words, prefix=CONTAINER if first else ()) as run:
@@ -96,15 +119,16 @@ class Own:
 """
 
 
-def test_a_contest_does_not_wait_for_a_team_that_is_still_being_imported(tmp_path: Path) -> None:
+def test_a_contest_does_not_wait_for_a_team_that_is_still_being_imported(
+    cli: Cli, tmp_path: Path
+) -> None:
     """Which may take longer than whoever stops us waits."""
-    cup, pipe, strategy_file = founded(tmp_path, "blef"), tmp_path / "imports", tmp_path / "own.py"
+    cup, pipe = founded(cli, tmp_path, "blef"), tmp_path / "imports"
+    strategy_file = tmp_path / "own.py"
     os.mkfifo(pipe)
     strategy_file.write_text(STRATEGY_SOURCE.format(before=""))
-    with running(
-        tmp_path, "contest", "teams", "add", cup, "Own", "--strategy", str(strategy_file)
-    ) as run:
-        assert run.code() == 0, run.text()
+    added = cli("contest", "teams", "add", cup, "Own", "--strategy", str(strategy_file))
+    assert added.code == 0, added.err
     slow = f"import time; open({str(pipe)!r}, 'w').close(); time.sleep(9999)"
     strategy_file.write_text(STRATEGY_SOURCE.format(before=slow))
     with running(tmp_path, "contest", "run", cup) as run:

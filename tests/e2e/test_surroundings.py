@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -49,6 +49,20 @@ COMMANDS = {
 }
 FACTORS = (tuple(COMMANDS), tuple(ENCODINGS), STREAMS, HOMES, PROXIES, USERS)
 PAIRS = all_pairs(*FACTORS)
+
+
+def rows_with_new_values(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the rows that contain a value that no earlier row of them contains."""
+    seen, selected = set[tuple[int, str]](), list[tuple[str, ...]]()
+    for row in rows:
+        if new_values := {*enumerate(row)} - seen:
+            seen |= new_values
+            selected.append(row)
+    return selected
+
+
+FAST_PAIRS = rows_with_new_values(PAIRS)
+"""The rows of `make test`: together they contain every command and every surrounding."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +147,13 @@ def check(command: str, around: Surroundings, place: Place) -> CompletedCommand:
     return result
 
 
-@pytest.mark.parametrize("row", PAIRS, ids=", ".join)
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, marks=[] if row in FAST_PAIRS else pytest.mark.slow, id=", ".join(row))
+        for row in PAIRS
+    ],
+)
 def test_a_command_ends_as_it_should_in_any_two_surroundings(
     row: tuple[str, ...], place: Place
 ) -> None:
@@ -156,6 +176,8 @@ def test_the_pairs_cover_all_combinations() -> None:
         for second, other_values in enumerate(FACTORS[:first]):
             seen = {(row[first], row[second]) for row in PAIRS}
             assert len(seen) == len(some) * len(other_values)
+    assert len(FAST_PAIRS) <= len(COMMANDS) + 2
+    assert [*map(set, zip(*FAST_PAIRS, strict=True))] == [*map(set, FACTORS)]
 
 
 # --- single faults of a machine ---------------------------------------------------------------
@@ -203,7 +225,9 @@ def test_a_folder_that_is_closed_to_the_user_is_named(place: Place) -> None:
     assert b"bug in Cardsharp" not in result.err
 
 
-@pytest.mark.parametrize("words", ["strategies", "completion fish", "--help"])
+@pytest.mark.parametrize(
+    "words", ["strategies", pytest.param("completion fish", marks=pytest.mark.slow), "--help"]
+)
 def test_a_full_disk_behind_the_output_is_named(words: str, place: Place) -> None:
     result = _wrapped(place, ("sh", "-c", 'exec "$@" > /dev/full', "sh"), words)
     assert result.code == 1

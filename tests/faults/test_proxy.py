@@ -313,7 +313,7 @@ def test_the_emulator_is_reached_directly(dead_proxy: ForwardProxy) -> None:
         assert emulator.create_resources().tables
 
 
-@pytest.mark.parametrize("cloud", ["embedded", "emulator"])
+@pytest.mark.parametrize("cloud", ["embedded", pytest.param("emulator", marks=pytest.mark.slow)])
 def test_a_match_on_this_machine_asks_no_proxy(
     cloud: str, dead_proxy: ForwardProxy, tmp_path: Path
 ) -> None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.case_counts import case_count
 
 from cardsharp.client.remote_clock import NEVER, RemoteClock
 from cardsharp.client.request_budget import (
@@ -204,6 +205,7 @@ def test_delays_by_a_stated_limit_that_is_used_up_do_not_slow_the_next_window(
     assert wait_of(budget, RequestPriority.ACT, 1e9, 31) == 0
 
 
+@settings(max_examples=case_count(20, 100))  # each has thousands of requests
 @given(st.integers(5, 15), st.integers(600, 1200))
 def test_clients_behind_one_address_learn_its_limit_although_no_response_states_it(
     clients: int, limit: int

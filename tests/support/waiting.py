@@ -9,9 +9,12 @@ HANG_SECONDS = 600.0
 `timeout` of pytest, so that whoever has waited says for what."""
 
 
-def until(happened: Callable[[], bool]) -> None:
-    """Return when `happened()` is true; it is looked at every millisecond."""
+def until(happened: Callable[[], bool], interval: float = 0.001) -> None:
+    """Return when `happened()` is true; it is called every `interval` seconds.
+
+    A call that keeps another process busy needs an interval long enough for that process to work.
+    """
     pause, deadline = threading.Event(), time.monotonic() + HANG_SECONDS
     while not happened():
         assert time.monotonic() < deadline, "it did not happen"
-        pause.wait(0.001)
+        pause.wait(interval)
