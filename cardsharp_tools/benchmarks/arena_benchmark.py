@@ -27,7 +27,7 @@ import cyclopts
 from rich.console import Console
 
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
-from cardsharp_tools.games.deadmansdraw.emulated_arena import emulated_arena
+from cardsharp_tools.games.deadmansdraw.emulated_arena import unstarted_emulated_arena
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, OPPONENT_CREDENTIALS
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
@@ -59,7 +59,11 @@ class ArenaProcess:
 def _serve(connection: Connection, in_cloud: bool) -> None:
     with ExitStack() as stack:
         config = ArenaConfig()
-        arena = stack.enter_context(emulated_arena(config)) if in_cloud else ArenaServer(config)
+        arena = (
+            stack.enter_context(unstarted_emulated_arena(config))
+            if in_cloud
+            else ArenaServer(config)
+        )
         stack.enter_context(arena)
         work: dict[str, Callable[[int], object]] = {
             "create": lambda seed: arena.create_match(

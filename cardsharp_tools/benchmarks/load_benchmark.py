@@ -29,7 +29,11 @@ from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.benchmarks.arena_benchmark import start_arena_process
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
-from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_assembly, run_bot_runtime
+from cardsharp_tools.local_play.bot_runtime import (
+    embedded_settings,
+    open_bot_dependencies,
+    run_bot_runtime,
+)
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.local_run import bot_settings
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS
@@ -72,7 +76,7 @@ def measure_load(
         redirect_telemetry(log := Path(name, "bench.log")),
         start_arena_process() as arena,
         ArenaClient(arena.url, Credentials(*BOT_CREDENTIALS)) as client,
-        open_assembly(
+        open_bot_dependencies(
             {
                 **bot_settings(strategy, arena.url, embedded_settings(Path(name, "bench.db"))),
                 "CARDSHARP_DUMMY_STRATEGY": "draw-3",

@@ -162,7 +162,7 @@ def deploy(
                 [
                     "deploy",
                     *("--config-file", str(CONFIG), "--config-env", CONFIG_ENVIRONMENTS[root]),
-                    *("--template-file", str(build.template(root))),
+                    *("--template-file", str(build.template_path(root))),
                     *("--stack-name", name),
                     "--no-confirm-changeset",
                     *("--parameter-overrides", *overrides),

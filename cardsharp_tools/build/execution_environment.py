@@ -47,7 +47,7 @@ _USER_TIME, _SYSTEM_TIME = 11, 12  # places in /proc/PID/stat behind the name
 
 
 @dataclass(frozen=True, slots=True)
-class EnvironmentPaths:
+class InterpreterPaths:
     """Parts of an execution environment: an interpreter and the folders on its path."""
 
     python: Path
@@ -63,10 +63,10 @@ class ProcessUsage:
     peak_bytes: int
 
 
-def merge_layers(build_output: Build, python: Path, folder: Path) -> EnvironmentPaths:
+def merge_layers(build_output: Build, python: Path, folder: Path) -> InterpreterPaths:
     """Merge a build's layers below `folder`, the runtime's packages beside; raises `BuildError`."""
     opt = folder / "opt"
-    for name in build_output.layers(native_architecture()):
+    for name in build_output.layer_names(native_architecture()):
         shutil.copytree(build_output.built_folder(name), opt, dirs_exist_ok=True)
     # As bare as Lambda's: what else is installed beside an interpreter may run at its start.
     bare = folder / "python"
@@ -77,7 +77,7 @@ def merge_layers(build_output: Build, python: Path, folder: Path) -> Environment
     command += ["--only-binary", ":all:", "--compile-bytecode", "--python", str(python)]
     command += ["--target", str(runtime), "--requirement", str(RUNTIME_REQUIREMENTS)]
     _run(command, "The runtime's packages cannot be had")
-    return EnvironmentPaths(bare / "bin" / "python", runtime, opt)
+    return InterpreterPaths(bare / "bin" / "python", runtime, opt)
 
 
 def _run(command: list[str], otherwise: str) -> None:
@@ -109,14 +109,17 @@ class ExecutionEnvironment:
         self,
         build: Build,
         name: str,
-        mounts: EnvironmentPaths,
+        mounts: InterpreterPaths,
         environment: Mapping[str, str],
         log: Path,
     ) -> None:
         self._name, self._mounts, self._log = name, mounts, log
         self._root = build.built_folder(name)
-        self._handler: str = build.resources[name]["Properties"]["Handler"]
-        self._environment = {**static_environment_variables(build.resources[name]), **environment}
+        self._handler: str = build.functions_and_layers[name]["Properties"]["Handler"]
+        self._environment = {
+            **static_environment_variables(build.functions_and_layers[name]),
+            **environment,
+        }
         self._stack = ExitStack()
         self._pending: queue.Queue[Response] = queue.Queue()
         self._outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()

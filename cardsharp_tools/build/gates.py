@@ -150,7 +150,9 @@ def check_reproducible() -> Iterable[str]:
             read_build(BUILD_DIR),
             sam_build(Path(folder), is_reproducibility_check=True),
         )
-        for name in sorted(first_build.resources.keys() | second_build.resources.keys()):
+        for name in sorted(
+            first_build.functions_and_layers.keys() | second_build.functions_and_layers.keys()
+        ):
             differing_files = different_files(
                 first_build.built_folder(name), second_build.built_folder(name)
             )

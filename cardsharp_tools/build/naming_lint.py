@@ -207,7 +207,7 @@ _LIMIT_NAME = re.compile(
 )
 
 
-def module_limits(path: str, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+def limit_constants(path: str, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
     """Yield each public limit or duration that a module defines, with its place."""
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
@@ -268,7 +268,7 @@ def python_breaches(config: LintConfig) -> Iterator[Breach]:
             yield from check_node(path, node)
         for name, location in module_classes(path, tree):
             classes[name].append(location)
-        for name, location in module_limits(path, tree):
+        for name, location in limit_constants(path, tree):
             limits[name].append(location)
     yield from duplicate_names(classes, "class-name")
     yield from duplicate_names(limits, "limit-name")

@@ -63,32 +63,34 @@ class Build:
 
     folder: Path
 
-    def template(self, root: Path = TEMPLATE) -> Path:
-        """Return a root template as it was built, with the built folders as code locations."""
+    def template_path(self, root: Path = TEMPLATE) -> Path:
+        """Return the path of a built root template; its code locations are built folders."""
         return self.folder / BUILD_FOLDERS[root] / "template.yaml"
 
     @cached_property
-    def resources(self) -> dict[str, dict[str, Any]]:
+    def functions_and_layers(self) -> dict[str, dict[str, Any]]:
         """Functions and layers by logical name; each layer appears once."""
         return {
             name: resource
             for root, game in ROOT_STACKS
-            for name, resource in flatten_template(self.template(root), _located, game)[
+            for name, resource in flatten_template(self.template_path(root), _located, game)[
                 "Resources"
             ].items()
             if resource["Type"] in CODE_PROPERTIES
         }
 
-    def layers(self, architecture: str) -> list[str]:
+    def layer_names(self, architecture: str) -> list[str]:
         """Return the logical names of a processor's layers."""
         layers = [
-            name for name, resource in self.resources.items() if resource["Type"] == LAYER_TYPE
+            name
+            for name, resource in self.functions_and_layers.items()
+            if resource["Type"] == LAYER_TYPE
         ]
         return [name for name in layers if name != OTHER_ARCHITECTURE_LAYERS[architecture]]
 
     def built_folder(self, name: str) -> Path:
         """Return the built folder of a function or layer; raise `ConfigError` if it is missing."""
-        resource = self.resources[name]
+        resource = self.functions_and_layers[name]
         folder = Path(resource["Properties"][CODE_PROPERTIES[resource["Type"]]])
         if not folder.is_dir():
             raise ConfigError(f"{folder} is missing. Run `make build` again.")
@@ -97,12 +99,12 @@ class Build:
     def function_sizes(self) -> dict[str, int]:
         """Return the unzipped bytes of each function with its layers on the larger processor."""
         layers = max(
-            sum(folder_size(self.built_folder(name)) for name in self.layers(architecture))
+            sum(folder_size(self.built_folder(name)) for name in self.layer_names(architecture))
             for architecture in ARCHITECTURES
         )
         return {
             name: layers + folder_size(self.built_folder(name))
-            for name, resource in self.resources.items()
+            for name, resource in self.functions_and_layers.items()
             if resource["Type"] == FUNCTION_TYPE
         }
 
@@ -138,7 +140,7 @@ def different_files(first_folder: Path, second_folder: Path) -> list[str]:
 def read_build(folder: Path) -> Build:
     """Return the build in a folder; raise `ConfigError` if there is none."""
     build = Build(folder)
-    if not all(build.template(root).is_file() for root in BUILD_FOLDERS):
+    if not all(build.template_path(root).is_file() for root in BUILD_FOLDERS):
         raise ConfigError(f"There is no build in {folder}. Run `make build`.")
     return build
 
@@ -236,7 +238,7 @@ def sam_build(
                 built["From"]["Commit"] = commit
             # SAM reads YAML many times over, and takes seconds for it.
             template.write_text(json.dumps(document, indent=1), "utf-8")
-    restrict_strategy_parameters(build.template())
+    restrict_strategy_parameters(build.template_path())
     return build
 
 

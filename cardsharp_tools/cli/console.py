@@ -144,7 +144,7 @@ class _SafeConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """The segments of anything that is printed, and of every text in it."""
+        """Return the segments of a renderable, with control characters in its texts replaced."""
         if isinstance(renderable, str):
             renderable = self.render_str(renderable, markup=False)
         if isinstance(renderable, Text) and not renderable.plain.isprintable():
@@ -170,7 +170,7 @@ class _Trimmed:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text; how many characters it has."""
+        """Write the text without spaces at the ends of lines; return its length."""
         self._stream.write(_AT_END.sub("\n", text))
         return len(text)
 
@@ -185,7 +185,7 @@ class _Unfailing:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text where that is possible; how many characters it has."""
+        """Write the text if that is possible; return its length in any case."""
         with suppress(OSError, ValueError):  # it may be closed, too
             if self._stream is not None:
                 self._stream.write(text)

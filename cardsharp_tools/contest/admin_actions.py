@@ -21,7 +21,7 @@ from cardsharp_tools.contest.match_worker import game_for_sides
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.strategy_file import (
     is_user_strategy,
-    load_strategy,
+    register_strategy,
     with_absolute_paths,
 )
 from cardsharp_tools.executors.submission import SANDBOXED, TRUSTED
@@ -42,7 +42,7 @@ def contest_settings(  # noqa: PLR0913, PLR0917 - what a contest is founded with
     contest_format = FORMATS_BY_NAME[format_name]
     if (
         seats is not None
-        and contest_format.with_matching_fields(max_teams_per_match=seats).max_teams_per_match
+        and contest_format.replace_known_fields(max_teams_per_match=seats).max_teams_per_match
         != seats
     ):
         raise ConfigError(
@@ -92,7 +92,7 @@ def check_teams(
         if strategy == SANDBOXED:
             check_sandbox()
         elif strategy not in {None, TRUSTED}:
-            load_strategy(str(strategy), of)
+            register_strategy(str(strategy), of)
     name_counts = Counter(
         [team.name for team in records.teams()] + [name for name, _ in team_requests]
     )

@@ -104,7 +104,7 @@ class AdminPages:
             if request.cookies.get(_SEAT) not in self._seats:
                 seat = secrets.token_urlsafe(18)
                 self._seats.add(seat)
-                self._guesses.record_success(seat, ADMIN)
+                self._guesses.remember_login_address(seat, ADMIN)
                 response.set_cookie(_SEAT, seat, httponly=True, samesite="strict")
             return response
 
@@ -168,7 +168,7 @@ class AdminPages:
     def _csv(self, request: Request, _form: Form) -> Response:
         """GET /contests/{name}/results.csv: a row for each match."""
         with self._manager.records(request.path_params["name"]) as records:
-            team_names = records.team_names()
+            team_names = records.team_names_with_removed()
             rows = [
                 row
                 for result in records.results_with_discarded()

@@ -34,7 +34,7 @@ from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
 from cardsharp_tools.cli.options import ListenOptions
 from cardsharp_tools.contest.local_match_host import MATCH_LOG_FILE, FailureReporter
 from cardsharp_tools.contest.submission_pages import LocalContestPages
-from cardsharp_tools.executors.strategy_file import is_user_strategy, load_strategy
+from cardsharp_tools.executors.strategy_file import is_user_strategy, register_strategy
 from cardsharp_tools.executors.submission import is_missing_submission, submission_strategy_name
 from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig, OpponentProcess
 from cardsharp_tools.local_server.arena_server import ArenaServer
@@ -61,15 +61,15 @@ class LoggingMatchHost(ArenaMatchHost):
         super().__init__(arena)
         self._log = folder / MATCH_LOG_FILE
 
-    def get_match(self, match: str) -> MatchView:
+    def get_match_view(self, match_id: str) -> MatchView:
         """Return a match with all its moves; store it in the log if it has finished."""
-        view = super().get_match(match)
+        view = super().get_match_view(match_id)
         if view.finished:
             try:
                 with open_log(f"sqlite:{self._log}") as log:
                     import_match(*match_from_view(view), log)
             except (StoreError, InvalidInput) as error:  # the contest goes on without it
-                _log.warning("Match %s could not be stored in %s: %s", match, self._log, error)
+                _log.warning("Match %s could not be stored in %s: %s", match_id, self._log, error)
         return view
 
 
@@ -176,7 +176,7 @@ class _LocalPlayers:
 
 
 @contextmanager
-def open_arena(
+def run_arena_and_local_players(
     records: ContestRecords, folder: Path, listen_options: ListenOptions
 ) -> Iterator[tuple[str, ArenaClient]]:
     """Run the contest's arena and the players of the local teams.
@@ -187,7 +187,7 @@ def open_arena(
     teams, organiser = records.teams(), secrets.token_urlsafe(18)
     for strategy in (team.strategy for team in teams):
         if strategy is not None and not is_user_strategy(strategy):
-            load_strategy(strategy)  # so that an error is reported before anything begins
+            register_strategy(strategy)  # so that an error is reported before anything begins
     players = _LocalPlayers(records, folder)
     config = replace(
         _config(folder, listen_options, len(teams)),

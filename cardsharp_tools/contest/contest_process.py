@@ -33,7 +33,7 @@ from cardsharp_tools.cli.options import ListenOptions
 from cardsharp_tools.contest.contest_arena import (
     DEFAULT_LISTEN_OPTIONS,
     LoggingMatchHost,
-    open_arena,
+    run_arena_and_local_players,
 )
 from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS, LocalMatchHost
 from cardsharp_tools.local_play.handler_environment import (
@@ -159,7 +159,9 @@ def open_contest(
         check_team_count(records)
         tables: MatchHost
         if records.settings.has_arena:
-            url, arena = stack.enter_context(open_arena(records, folder, listen_options))
+            url, arena = stack.enter_context(
+                run_arena_and_local_players(records, folder, listen_options)
+            )
             at(url)
             notify(f"contest {name}: arena at {url}; Ctrl-C stops it.")
             tables, pause = LoggingMatchHost(arena, folder), pause_between_steps
@@ -175,7 +177,9 @@ def open_contest(
             ContestRunner(records, tables, utc_now),
             partial(lock_holder, folder, NEXT_LOCK),
         )
-        yield ContestProcess(records, course.step, lambda: course.practice_matches, pause, heir)
+        yield ContestProcess(
+            records, course.step, lambda: course.ended_practice_matches, pause, heir
+        )
 
 
 @contextmanager

@@ -81,7 +81,9 @@ class FailureReporter:
         message = escape_control_chars(str(fault).splitlines()[0])
         with suppress(StoreError):  # the warning below reports it in any case
             self._records.add_team_fault(team, message, self._clock())
-        _log.warning("%s %s: %s", self._records.team_names().get(team, team), did, message)
+        _log.warning(
+            "%s %s: %s", self._records.team_names_with_removed().get(team, team), did, message
+        )
 
     def report_sandbox_violations(self, folder: Path, teams: Sequence[TeamId] | None) -> None:
         """Report the sandbox violations of these teams, or of all teams."""
@@ -162,13 +164,13 @@ class LocalMatchHost:
             self._write(match, hosted, 0)
         return match
 
-    def end_match(self, match: str, winner: TeamId | None, _comment: str) -> None:
+    def end_match(self, match_id: str, winner: TeamId | None, _comment: str) -> None:
         """End a match by decision."""
-        document, hosted = self._stored_match(match)
+        document, hosted = self._stored_match(match_id)
         winner_side = None if winner is None else hosted.teams.index(winner)
         nothing = WorkerMatchResult((0.0,) * len(hosted.teams), 0)
         finished = replace(hosted, ended_at=self._clock(), result=nothing, winner=winner_side)
-        self._write(match, finished, document.version)
+        self._write(match_id, finished, document.version)
 
     def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
         """Return 0 for each team, because local teams are never idle."""

@@ -67,7 +67,10 @@ def match_rows(result: PairingResult, names: TeamNames) -> list[Row]:
 
     A pairing without matches gets a single row.
     """
-    team_names, facts = _display_names(result.teams, names), dict(result.finished_matches)
+    team_names, facts = (
+        _display_names(result.teams, names),
+        dict(result.finished_match_ids_and_facts),
+    )
     return [
         {
             "pairing": result.pairing,

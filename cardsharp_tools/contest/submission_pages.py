@@ -193,11 +193,11 @@ def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes
 
 def _matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]:
     """Yield a team's finished matches, the last first: id, part, opponents, points, result."""
-    team_names = records.team_names()
+    team_names = records.team_names_with_removed()
     played = [
         (match, f"pairing {result.pairing}", result.teams, facts)
         for result in reversed(records.results())
-        for match, facts in reversed(result.finished_matches)
+        for match, facts in reversed(result.finished_match_ids_and_facts)
     ]
     met = reversed(records.practice_matches())
     played += [

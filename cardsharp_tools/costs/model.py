@@ -60,7 +60,7 @@ NotNegative = validators.Number(gte=0)
 # --- What was measured ---------------------------------------------------------------------------
 
 
-class CloudUsage(BaseModel, frozen=True, extra="forbid"):
+class ActivityUsage(BaseModel, frozen=True, extra="forbid"):
     """Measured usage of one activity; a figure that does not matter for it is left out.
 
     `requests` are those to our functions. `cpu_seconds` are those of a whole processor.
@@ -83,13 +83,13 @@ class MeasuredUsage(BaseModel, frozen=True, extra="forbid"):
     """Number of the bot's matches that were measured."""
     metrics: dict[str, int]
     """Number of metrics that the bot records, by the template's parameter Watch."""
-    bot_match: CloudUsage
+    bot_match: ActivityUsage
     """The bot's part of a match at the competition's arena."""
-    idle_minute: CloudUsage
+    idle_minute: ActivityUsage
     """One start of the poller, while nothing happens at the arena."""
-    arena_match: CloudUsage
+    arena_match: ActivityUsage
     """A match of two clients at our own arena in the cloud."""
-    games: dict[str, CloudUsage]
+    games: dict[str, ActivityUsage]
     """A game at the HTTP service of each game."""
 
 
@@ -172,7 +172,7 @@ def service_usage(game: str, games: float, measured: MeasuredUsage) -> dict[str,
     return _api_units(measured.games[game], games, function_memory(game))
 
 
-def _api_units(use: CloudUsage, times: float, megabytes: int) -> dict[str, float]:
+def _api_units(use: ActivityUsage, times: float, megabytes: int) -> dict[str, float]:
     """Return the units of so many activities at a function of this memory behind an HTTP API."""
     requests = times * use.requests
     # A function with less memory has only a part of a processor.

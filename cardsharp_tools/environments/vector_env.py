@@ -53,16 +53,16 @@ class PythonStepper:
         self._players: list[Mapping[int, LabPlayer]] = [{}] * lane_count
         self._views: list[tuple[int, array[float]]] = [(0, array("f"))] * lane_count
 
-    def reset(self, seed: int, rows: BatchArrays) -> None:
+    def reset(self, seed: int, output_arrays: BatchArrays) -> None:
         """Begin the first match of each lane."""
         self._seed, self._numbers = seed, list(range(len(self._states)))
         if self._opponents is not None:
             self._opponents.reset_shared_players(seed)
         for lane in range(len(self._numbers)):
             self._begin(lane)
-            self._look(lane, rows)
+            self._look(lane, output_arrays)
 
-    def step(self, actions: NDArray[np.int64], rows: BatchArrays) -> int | None:
+    def step(self, actions: NDArray[np.int64], output_arrays: BatchArrays) -> int | None:
         """Take an action in each lane and restart ended ones; return the first illegal lane.
 
         Returns None, or the first lane whose action is illegal; then nothing has changed.
@@ -77,8 +77,8 @@ class PythonStepper:
             self._act(lane, self._choices[lane][action_index])
             self._go_on(lane)
             if self._is_over(lane):
-                self._close(lane, rows)
-            self._look(lane, rows)
+                self._close(lane, output_arrays)
+            self._look(lane, output_arrays)
         return None
 
     def _begin(self, lane: int) -> None:

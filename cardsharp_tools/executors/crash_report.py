@@ -31,13 +31,13 @@ _end = os._exit
 _folders: set[Path] = set()
 
 
-def enable_crash_reports(file: Path) -> None:
+def enable_crash_reports(strategy_file: Path) -> None:
     """Report from now on if code in the folder of a strategy file ends the process."""
-    _folders.add(file.parent)
+    _folders.add(strategy_file.parent)
     _install_exit_hooks()
     limit_memory()
     with suppress(BrokenPipeError):
-        _monitor_pipe().write(f"{hang_monitor.FOLDER_PREFIX}{file.parent}\n".encode())
+        _monitor_pipe().write(f"{hang_monitor.FOLDER_PREFIX}{strategy_file.parent}\n".encode())
 
 
 @cache

@@ -87,7 +87,7 @@ def with_absolute_paths(command: str) -> str:
 
 
 @cache
-def load_program(command: str, game: Game, name: str = "") -> str:
+def register_program(command: str, game: Game, name: str = "") -> str:
     """Start a program, let it answer once, and return the name of its strategy.
 
     Raises `ConfigError` if it does not answer, or not in the protocol.
@@ -149,7 +149,7 @@ class _ProgramAnswer(BaseModel, hide_input_in_errors=True):
     options: tuple[_RatedOption, ...] = ()
 
 
-class ExternalProgram:
+class SubprocessStrategy:
     """Strategy in a process of its own; its stderr is printed.
 
     When the strategy is no longer used, its process is kept for the next strategy of the same
@@ -187,12 +187,12 @@ class ExternalProgram:
         self.process.kill()
         self.process = self._running()
 
-    def interrupt(self, timeout: timedelta) -> bool:
-        """End a decision that was due within `timeout`, and return True.
+    def interrupt(self, exceeded_timeout: timedelta) -> bool:
+        """Kill the process because a decision has exceeded its time limit, and return True.
 
         Return False for a process that is only starting, which may go on.
         """
-        was_interrupted: bool = self.process.interrupt(timeout)
+        was_interrupted: bool = self.process.kill_if_answer_due(exceeded_timeout)
         return was_interrupted
 
     @staticmethod
@@ -210,7 +210,7 @@ class ExternalProgram:
         return process
 
 
-class ProgramStrategy(ExternalProgram):
+class ProgramStrategy(SubprocessStrategy):
     """Strategy whose decisions an external program makes."""
 
     def __init__(

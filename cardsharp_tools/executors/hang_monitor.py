@@ -79,7 +79,7 @@ def _stat(path: str) -> list[str]:
     return Path(path).read_text("latin-1").rpartition(")")[2].split()
 
 
-class UsageMeter:
+class BusyIdleTimeMeter:
     """Measurement of the seconds for which processes compute (`used`) or wait (`rested`).
 
     Neither grows while the processes are ready to run but a busy machine gives them no processor.
@@ -135,14 +135,17 @@ class UsageMeter:
 
 def main(process: int, hang_timeout_seconds: int) -> None:
     """Read the heartbeats until the process ends; kill it if they stop."""
-    output, silent = "", UsageMeter(lambda: [process], spares_stopped=True)
+    output, silent = "", BusyIdleTimeMeter(lambda: [process], spares_stopped=True)
     while not silent.exceeds(hang_timeout_seconds):
         # The wait is one second at a time. If Ctrl-Z stops the monitor and the process together,
         # at most one heartbeat is missing when both go on, so nothing looks like a hang.
         if not select.select([0], [], [], 1)[0]:
             silent.take_sample(1)
             continue
-        heard, silent = os.read(0, 1 << 16), UsageMeter(lambda: [process], spares_stopped=True)
+        heard, silent = (
+            os.read(0, 1 << 16),
+            BusyIdleTimeMeter(lambda: [process], spares_stopped=True),
+        )
         if not heard:
             crash = CRASH_PATTERN.search(output)
             if crash:

@@ -133,7 +133,7 @@ class LineProcess:
         had_exited, self._has_exited = self._has_exited, not self.is_alive
         return not had_exited
 
-    def _watch(self, usage: hang_monitor.UsageMeter, *, is_waiting_for_caller: bool) -> None:
+    def _watch(self, usage: hang_monitor.BusyIdleTimeMeter, *, is_waiting_for_caller: bool) -> None:
         """Kill the program once it has exceeded its limit."""
         if self.exceeded_timeout is not None or monotonic() - usage.looked < PAUSE:
             return
@@ -151,9 +151,9 @@ class LineProcess:
         except BrokenPipeError:
             return b""
 
-    def _usage(self) -> hang_monitor.UsageMeter:
+    def _usage(self) -> hang_monitor.BusyIdleTimeMeter:
         """Return a new measurement of what the process and its descendants use from here on."""
-        return hang_monitor.UsageMeter(lambda: process_tree(self.process.pid))
+        return hang_monitor.BusyIdleTimeMeter(lambda: process_tree(self.process.pid))
 
     def read_stderr(self) -> str:
         """Return what the process has written to stderr since the last call."""
@@ -174,7 +174,7 @@ class LineProcess:
         """End the program and everything that it has started."""
         _kill(self.process)
 
-    def interrupt(self, timeout: timedelta) -> bool:
+    def kill_if_answer_due(self, exceeded_timeout: timedelta) -> bool:
         """End a process that has not answered within `timeout`; return True if an answer is due.
 
         Return False if the process is only starting. If no question is open, the process that
@@ -183,7 +183,7 @@ class LineProcess:
         if self._is_busy:
             if self._limit == PROGRAM_START_TIMEOUT:
                 return False
-            self._ring(timeout)
+            self._ring(exceeded_timeout)
         return True
 
     def _ring(self, limit: timedelta) -> None:

@@ -30,7 +30,7 @@ DEAF = (
 _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 
 
-def fork_guarded_child(parent: int, last_words: str = "") -> None:
+def continue_in_guarded_child(parent: int, reporter_argument: str = "") -> None:
     """Continue in a child process, while this process becomes its guard.
 
     Call it before any thread is started. The guard ends with the process `parent`, which started
@@ -41,7 +41,7 @@ def fork_guarded_child(parent: int, last_words: str = "") -> None:
         _control(_ADOPT_ORPHANS, 1)
         child = os.fork()
         if child:
-            _watch(child, parent, last_words.encode())
+            _watch(child, parent, reporter_argument.encode())
         _die_with(os.getppid())
 
 

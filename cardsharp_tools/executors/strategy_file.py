@@ -26,7 +26,7 @@ from cardsharp_tools.executors.decide_checks import check_decide
 from cardsharp_tools.executors.strategy_process import (
     StrategyFileInfo,
     is_registered_from_file,
-    load_strategy_file,
+    register_strategy_file,
     unique_strategy_name,
 )
 from cardsharp_tools.executors.submission import is_team_submission
@@ -39,26 +39,26 @@ WEIGHTS_SUFFIX = ".json"  # suffix of a file that training wrote
 PACKAGES_DIR = "packages"  # the folder beside a strategy file with packages of its own
 
 
-def is_strategy_file(name: str) -> bool:
+def is_strategy_or_weights_file(name: str) -> bool:
     """Return True if a player is named by a strategy file or by a file that training wrote."""
     return name.endswith((SUFFIX, WEIGHTS_SUFFIX)) and not external_program.is_program_command(name)
 
 
 def is_weights_file(name: str) -> bool:
     """Return True if a player is named by a file that training wrote."""
-    return name.endswith(WEIGHTS_SUFFIX) and is_strategy_file(name)
+    return name.endswith(WEIGHTS_SUFFIX) and is_strategy_or_weights_file(name)
 
 
 def display_name(name: str) -> str:
     """Return the display name of a player: a file without its folders."""
     if is_team_submission(name):
         return "its submission"
-    return Path(name).name if is_strategy_file(name) else name
+    return Path(name).name if is_strategy_or_weights_file(name) else name
 
 
 def with_absolute_paths(name: str) -> str:
     """Return the player's name with absolute paths, so that it is valid in any working folder."""
-    if is_strategy_file(name):
+    if is_strategy_or_weights_file(name):
         return str(Path(name).absolute())
     return (
         external_program.with_absolute_paths(name)
@@ -70,7 +70,7 @@ def with_absolute_paths(name: str) -> str:
 def is_user_strategy(name: str) -> bool:
     """Return True if a player is named by a user's file or program, not by a strategy's name."""
     return (
-        is_strategy_file(name)
+        is_strategy_or_weights_file(name)
         or external_program.is_program_command(name)
         or is_team_submission(name)
     )
@@ -90,7 +90,7 @@ def unknown_strategy_error(
     )
 
 
-def load_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
+def register_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
     """Make a strategy ready to be built and return its name.
 
     A file is imported and a program is started. Without `strategy_game` the first game is used.
@@ -99,12 +99,12 @@ def load_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
     strategy_game, name = strategy_game or get_game(None), name_or_file
     for is_such, loader in (
         (is_team_submission, submission.register_submission),
-        (external_program.is_program_command, external_program.load_program),
+        (external_program.is_program_command, external_program.register_program),
         (is_weights_file, _admit_trained),
     ):
         if is_such(name):
             return loader(name, strategy_game)
-    if is_strategy_file(name):
+    if is_strategy_or_weights_file(name):
         name = _strategy_info(Path(name).absolute(), strategy_game).name
         if not _listeners:
             return name
@@ -141,7 +141,7 @@ def source_files(name_or_file: str, game: Game) -> tuple[Path, ...]:
         if not file.exists():
             _admit_trained(name_or_file, game)  # says why it cannot be read
         return (file,)
-    if not is_strategy_file(name_or_file):
+    if not is_strategy_or_weights_file(name_or_file):
         return ()
     return _strategy_info(Path(name_or_file).absolute(), game).files
 
@@ -189,7 +189,7 @@ def _strategy_info(path: Path, of: Game) -> StrategyFileInfo:
     """Return the strategy that a file registers, imported here or in a process of its own."""
     if not path.is_file():
         raise ConfigError(f"There is no strategy file {path}. Check the path.")
-    return _load(path, of.strategy_package) if _listeners else load_strategy_file(path, of)
+    return _load(path, of.strategy_package) if _listeners else register_strategy_file(path, of)
 
 
 @cache

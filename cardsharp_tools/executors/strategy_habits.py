@@ -26,7 +26,7 @@ _SIZED = (list, dict, set, deque)
 _PLAIN = (int, float, str, tuple, frozenset)
 
 
-def clock_without_cpu_wait() -> float:
+def time_without_cpu_wait() -> float:
     """Return a time in seconds that stands still while this thread waits for a processor.
 
     So a busy machine makes no strategy look slow. Where the system does not report the wait,

@@ -27,8 +27,8 @@ from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.external_program import (
-    ExternalProgram,
     PrintableText,
+    SubprocessStrategy,
     message_if_slow,
 )
 from cardsharp_tools.executors.line_process import LineProcess
@@ -115,7 +115,7 @@ class _StrategyFileProcess(LineProcess):
 _numbers = count(1)
 
 
-class StrategyProcess(ExternalProgram):
+class StrategyProcess(SubprocessStrategy):
     """A strategy file as a strategy, decided by a process of its own."""
 
     process_class = _StrategyFileProcess
@@ -194,7 +194,7 @@ def worker_command(path: Path, game: Game) -> list[str]:
 
 
 @cache
-def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> StrategyFileInfo:
+def register_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> StrategyFileInfo:
     """Import a file in a process of its own and register its strategy.
 
     A `sandbox_command` starts that process in a sandbox; the strategy's name is then the file's
@@ -234,7 +234,7 @@ def load_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> Str
     registry_for(game.strategy_package).register_external(
         name, lambda rng_or_stopwatch: StrategyProcess(command, game, rng_or_stopwatch, file)
     )
-    ExternalProgram.release_process(command, process)
+    SubprocessStrategy.release_process(command, process)
     return StrategyFileInfo(name=name, files=hello.files)
 
 

@@ -23,7 +23,7 @@ from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import crash_report, hang_monitor, strategy_file
-from cardsharp_tools.executors.strategy_habits import GlobalStateMonitor, clock_without_cpu_wait
+from cardsharp_tools.executors.strategy_habits import GlobalStateMonitor, time_without_cpu_wait
 
 _end = os._exit
 
@@ -48,7 +48,7 @@ def main(game: Game, file: str) -> None:
     strategy_file.import_in_this_process(lambda _file: None)
     this = os.getpid()
     try:
-        name = strategy_file.load_strategy(file, game)
+        name = strategy_file.register_strategy(file, game)
     except ConfigError as error:
         _tell(responses, {"rejection": str(error)})
         return
@@ -90,10 +90,10 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
                     decider.validate(position, current_strategy.decide(position)), allowed
                 )
 
-        began = clock_without_cpu_wait()
+        began = time_without_cpu_wait()
         result = call_guarded(work, current_strategy, locates=True)
         crash_report.exit_if_forked(this)
-        duration_seconds = clock_without_cpu_wait() - began
+        duration_seconds = time_without_cpu_wait() - began
         state.record_changes()
         usage = {"hints": state.hints(), "seconds": duration_seconds}
         _tell(

@@ -26,7 +26,7 @@ from cardsharp.play.game import Game
 from cardsharp_tools.executors import external_program, line_process
 from cardsharp_tools.executors.sandbox import sandbox_command
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
-from cardsharp_tools.executors.strategy_process import load_strategy_file, worker_command
+from cardsharp_tools.executors.strategy_process import register_strategy_file, worker_command
 
 VIOLATIONS_FILE = "tried"  # beside the versions: attempts that their sandboxes refused
 
@@ -147,7 +147,9 @@ class TeamSubmissions(NamedTuple):
         numbered = (folder for folder in self.folder.glob("*") if folder.name.isdecimal())
         return sorted(numbered, key=lambda folder: int(folder.name))
 
-    def load_version(self, version: Path, game: Game, *, use_absolute_paths: bool = True) -> str:
+    def register_version(
+        self, version: Path, game: Game, *, use_absolute_paths: bool = True
+    ) -> str:
         """Return the strategy name of a version that has answered once and can be built.
 
         Without `use_absolute_paths` its processes are ended again. Raises `ConfigError` if it
@@ -168,8 +170,8 @@ class TeamSubmissions(NamedTuple):
         command, fault = shlex.join(words), ""
         try:
             if file is not None:
-                return load_strategy_file(file, game, command).name
-            return external_program.load_program(command, game, str(version))
+                return register_strategy_file(file, game, command).name
+            return external_program.register_program(command, game, str(version))
         except CardsharpError as error:
             fault = escape_control_chars(str(error).replace(f"{version}/", ""))
         finally:
@@ -211,7 +213,7 @@ class TeamSubmissions(NamedTuple):
         with tempfile.TemporaryDirectory(prefix="new-", dir=self.folder) as temporary:
             draft = Path(temporary, "made")
             _write(contents, draft)
-            self.load_version(draft, game, use_absolute_paths=False)
+            self.register_version(draft, game, use_absolute_paths=False)
             with suppress(OSError):  # somebody else submits at the same time
                 draft.rename(self.folder / str(version_number))
                 return version_number
@@ -253,7 +255,7 @@ def _of(name: str) -> TeamSubmissions:
 
 def register_submission(name: str, game: Game) -> str:
     """Register the newest version and return its strategy name; raise `ConfigError` on failure."""
-    return _of(name).load_version(_of(name).latest_folder, game)
+    return _of(name).register_version(_of(name).latest_folder, game)
 
 
 def _write(contents: Contents, folder: Path) -> None:

@@ -185,7 +185,7 @@ class GameRoom:
             for seat, browser_seat in seated.items():
                 browser_seat.start_match(sitting.screen(seat), self.board)
         sitting.play(seated, show_reasons=self.show_reasons, explain_rules=self.teach)
-        self.failing_bots |= sitting.failing_bots
+        self.failing_bots |= sitting.always_failing_bots
         self.faults.update(sitting.fault_counts)
         if self.stopped.is_set():
             return

@@ -168,7 +168,7 @@ class ExerciseQuestion(NamedTuple):
         }
 
     @property
-    def original_action(self) -> str:
+    def original_action_label(self) -> str:
         """Display name of the action that was chosen in the match."""
         done = self.decision_point.step.decision.action if self.decision_point.step.decision else ""
         chosen = (
@@ -195,7 +195,7 @@ def make_question(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuest
             player_names = [HUMAN_NAME if seat == you else header.name(seat) for seat in seats]
             step_number = sequences.index(card.sequence) + 1
             screen = screen_class(game)(player_names, you)
-            screen.resume(record.header)
+            screen.restore_from_header(record.header)
             return ExerciseQuestion(card, decision_point, screen, step_number)
     return None
 
@@ -292,13 +292,13 @@ class LessonSession:
                 self.corrections[index] = review
             return self.corrections[index]
 
-    def cost_text(self, index: int) -> str:
+    def original_cost_text(self, index: int) -> str:
         """Return a sentence with the original choice and its cost."""
         question = self.questions[index]
         cost = judge_value_text(
             load_analysis_functions(self.game).judge.value_format.lstrip("+"), question.card.cost
         )
-        return f"In the match you chose {question.original_action}, which cost {cost}."
+        return f"In the match you chose {question.original_action_label}, which cost {cost}."
 
 
 class _LessonPages:

@@ -137,7 +137,7 @@ class LocalMatch(Generic[S, P, A]):
         """Return the screen of the person at a seat."""
         screen = screen_class(self.game)(self.display_names(viewer), viewer)
         if self.point is not None:
-            screen.resume(self.point.record.header)
+            screen.restore_from_header(self.point.record.header)
         return screen
 
     # --- how it is played ----------------------------------------------------------------------
@@ -253,7 +253,7 @@ class LocalMatch(Generic[S, P, A]):
         return best if len(best) < self.simulation.seats else []
 
     @property
-    def failing_bots(self) -> set[str]:
+    def always_failing_bots(self) -> set[str]:
         """The users' bots of which every decision has failed."""
         return {bot.name for bot in self.bots.values() if bot.has_always_failed}
 

@@ -60,7 +60,7 @@ class BranchPoint:
         """The number of that step, counted from 1."""
         return len(self.steps)
 
-    def start_state(self, rng: Random) -> tuple[list[PlayedAction], Any]:
+    def restore_actions_and_state(self, rng: Random) -> tuple[list[PlayedAction], Any]:
         """Return the earlier actions and the state of the branch point, as far as it is visible."""
         earlier_actions: list[PlayedAction] = []
         for step in _restored(self.game, self.record, self.moves, rng):

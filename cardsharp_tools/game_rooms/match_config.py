@@ -11,7 +11,11 @@ from cardsharp.play.game import Game
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.cli.console import print_error
-from cardsharp_tools.executors.strategy_file import display_name, is_user_strategy, load_strategy
+from cardsharp_tools.executors.strategy_file import (
+    display_name,
+    is_user_strategy,
+    register_strategy,
+)
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, LocalMatch, SeatedBot
 from cardsharp_tools.game_rooms.match_branch import BranchPoint, StoredMatch
 from cardsharp_tools.lab.plan import AnySimulation, game_simulation
@@ -71,7 +75,10 @@ class MatchConfig:
         if point is None:
             you, opening = self._dice(match_number, "seats").randrange(simulation.seats), None
         else:
-            you, opening = point.seat, point.start_state(self._dice(match_number, "deck"))
+            you, opening = (
+                point.seat,
+                point.restore_actions_and_state(self._dice(match_number, "deck")),
+            )
         your_side = next(side for side in simulation.sides if you in side)
         around = [(you + offset) % simulation.seats for offset in seats]
         seat_order = sorted(
@@ -96,7 +103,7 @@ class MatchConfig:
 
     def make_bot(self, strategy_name: str, match_number: int, purpose: str) -> SeatedBot:
         """Return a bot for a seat, with a random generator of its own."""
-        name = load_strategy(strategy_name, self.game)
+        name = register_strategy(strategy_name, self.game)
         strategy = self.simulation.build_strategy(name, self._dice(match_number, purpose))
         decider = self.game.decision_runner if is_user_strategy(strategy_name) else None
         return SeatedBot(display_name(strategy_name), strategy, decider and decider.load())
@@ -110,7 +117,7 @@ class MatchConfig:
 
     @property
     def decision_class(self) -> Any:  # noqa: ANN401 - the class of the game's decisions
-        """Class of the game's decisions."""
+        """Class of the decisions of this game's strategies: action, reason and options."""
         return (
             Decision
             if self.game.decision_runner is None

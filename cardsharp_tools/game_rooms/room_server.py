@@ -71,7 +71,7 @@ def _played(room: GameRoom) -> MatchSource:
     return MatchSource(reading, poll_interval=timedelta(seconds=5))
 
 
-class RoomServer:
+class PlayOnRoomServer:
     """ASGI server of game rooms, which the form of a match's page (`play_on`) opens.
 
     Requests that belong to none of these rooms go to `front`. Each room plays its matches in a
@@ -110,7 +110,9 @@ class RoomServer:
 
         async def start_branch(request: Request) -> Response:
             form_data = await read_form(request)
-            stored_match = await run_in_threadpool(pages.find_match, request.path_params["id"])
+            stored_match = await run_in_threadpool(
+                pages.find_match_and_source, request.path_params["id"]
+            )
             if stored_match is None or form_data.get("token") != self.play_on.csrf_token:
                 raise HTTPException(
                     HTTPStatus.FORBIDDEN,
@@ -129,7 +131,7 @@ class RoomServer:
         for room, _ in self._open.values():
             room.stop()
         for pages in self._pages:
-            pages.close()
+            pages.end_long_polls()
 
     def _start_branch(
         self, record: MatchRecord, source: SiteMatchSource, form_data: Form, matches: str
@@ -186,7 +188,7 @@ def room_application(
     )
 
 
-def _matches(room: GameRoom, links: Iterable[str], tables: RoomServer) -> Iterator[BaseRoute]:
+def _matches(room: GameRoom, links: Iterable[str], tables: PlayOnRoomServer) -> Iterator[BaseRoute]:
     """Yield the routes of the finished matches' pages, for each seat.
 
     A person who plays alone can also continue from a step of them.
@@ -217,7 +219,7 @@ def serve_room(
     display_host = _local_address() if host in _ANYWHERE else host
     name = f"[{display_host}]" if ":" in display_host else display_host
     hosts = {HOST, "localhost", display_host, name}
-    tables = RoomServer(hosts, long_poll_timeout)
+    tables = PlayOnRoomServer(hosts, long_poll_timeout)
     tables.front = room_application(seats, hosts, _matches(room, seats.links, tables))
 
     def stop() -> None:
@@ -237,7 +239,7 @@ def serve_match_pages(
     source: SiteMatchSource, port: int = 0, extra_routes: Iterable[BaseRoute] = ()
 ) -> Iterator[str]:
     """Serve the match pages of a source, on which matches can be continued; yield the address."""
-    tables = RoomServer(_LOCAL_HOSTS)
+    tables = PlayOnRoomServer(_LOCAL_HOSTS)
     pages = tables.match_pages(source, MATCHES)
     front = build_pages_application(
         pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)]

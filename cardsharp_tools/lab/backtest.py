@@ -30,14 +30,14 @@ class BacktestedDecision:
         return self.decision_point.step.decision or StoredDecision()
 
     @property
-    def new_action(self) -> str:
+    def new_action_name(self) -> str:
         """Name of the player's new action, as in the log."""
         return self.action_name(self.new_decision.decision.action)
 
     @property
     def is_different(self) -> bool:
         """True if the new action differs from the original one."""
-        return self.new_action != self.original_decision.action
+        return self.new_action_name != self.original_decision.action
 
     @cached_property
     def judge_values(self) -> dict[str, float]:
@@ -46,7 +46,7 @@ class BacktestedDecision:
         If a position has many actions, only those are valued that were considered or chosen.
         """
         weighed = {
-            self.new_action,
+            self.new_action_name,
             self.original_decision.action,
             *(option.action for option in self.original_decision.options),
         }
@@ -60,13 +60,13 @@ class BacktestedDecision:
     def cost_of_change(self) -> float | None:
         """Value that the new action loses against the original one; None if unknown."""
         both = (
-            self._judged({self.new_action, self.original_decision.action})
+            self._judged({self.new_action_name, self.original_decision.action})
             if self.is_different
             else {}
         )
         if len(both) < 2:  # noqa: PLR2004 - both of them
             return None
-        return both[self.original_decision.action] - both[self.new_action]
+        return both[self.original_decision.action] - both[self.new_action_name]
 
     @property
     def gain(self) -> float | None:

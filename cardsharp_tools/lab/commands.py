@@ -18,7 +18,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import console
 from cardsharp_tools.cli.console import borderless_table, print_json, print_multiline, print_result
 from cardsharp_tools.cli.options import Json
-from cardsharp_tools.executors.strategy_file import is_strategy_file, is_user_strategy
+from cardsharp_tools.executors.strategy_file import is_strategy_or_weights_file, is_user_strategy
 from cardsharp_tools.lab.confidence_interval import Interval
 from cardsharp_tools.lab.match_runner import check_can_store, lost_matches_first
 from cardsharp_tools.lab.match_runner import store_matches as keep_matches
@@ -65,7 +65,7 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
         check_can_store(plan)
     rule = None if tested is None else tested.stop_rule_text()
     console.message_console().print(plan.stop_rule_text(rule), soft_wrap=True)
-    apart = is_strategy_file(first) or is_strategy_file(second)
+    apart = is_strategy_or_weights_file(first) or is_strategy_or_weights_file(second)
     with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
         played = run_duel_with_progress(plan, pool, options.out, tested)
     warn_nondeterministic(played)
@@ -134,7 +134,7 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
         for first_player, second_player in combinations(players, 2)
     ]
     results: DuelMatrix = {}
-    apart = any(map(is_strategy_file, players))
+    apart = any(map(is_strategy_or_weights_file, players))
     with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
         for each in plans:
             check_players(each)  # before any match is played

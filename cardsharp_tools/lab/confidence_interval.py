@@ -32,10 +32,10 @@ class Interval(NamedTuple):
         return (self.high - self.low) / 2
 
 
-def mean_interval(shares: Sequence[float], matches: int = 1) -> Interval:
+def mean_interval(shares: Sequence[float], matches_per_share: int = 1) -> Interval:
     """Return the 95 % interval of the mean of independent shares, each of so many matches.
 
-    Each share is the mean of `matches` matches, which need not be independent. Raises `ValueError`
+    Each share is the mean of `matches_per_share` matches, which need not be independent. Raises `ValueError`
     if there are no shares.
     """
     if not shares:
@@ -50,7 +50,7 @@ def mean_interval(shares: Sequence[float], matches: int = 1) -> Interval:
     relative_spread = min(1.0, spread / worst) if worst > 0 else 1.0
     # The design effect is the variance of the shares over that of independent matches. It is a mean
     # of the estimate and the worst case, weighted by the number of rarer outcomes that were seen.
-    rarer = sample_count * matches * min(mean, 1 - mean)
+    rarer = sample_count * matches_per_share * min(mean, 1 - mean)
     return wilson_interval(
         mean, sample_count / ((rarer * relative_spread + _PRIOR) / (rarer + _PRIOR))
     )

@@ -15,7 +15,7 @@ from cardsharp_tools.lab.sprt import elo_from_share
 MatchCounts = Mapping[str, tuple[float, ...]]
 
 
-class MatchLuck(NamedTuple):
+class FirstPlayerLuck(NamedTuple):
     """Luck of the first player in a match.
 
     `resampled_share` is the mean share over the real ending and all replayed endings. `card_luck`
@@ -27,15 +27,15 @@ class MatchLuck(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MatchResult:
+class FirstPlayerMatchResult:
     """Result of a match for the first player."""
 
     points: float
     counts: MatchCounts
-    luck: MatchLuck | None = None
+    luck: FirstPlayerLuck | None = None
 
 
-Pair = tuple[MatchResult, ...]
+Pair = tuple[FirstPlayerMatchResult, ...]
 """Matches of one deal: one for each side that the first player can have."""
 
 _PRIOR = 0.3  # prior sum of squared luck (some ten pairs) with which the judge is trusted
@@ -119,24 +119,24 @@ class DuelResult:
     pairs: tuple[Pair, ...]
 
     @property
-    def matches(self) -> tuple[MatchResult, ...]:
+    def matches(self) -> tuple[FirstPlayerMatchResult, ...]:
         """All matches in the order of their pairs."""
         return tuple(match for pair in self.pairs for match in pair)
 
     @property
-    def points(self) -> float:
+    def points_percent(self) -> float:
         """Wins of the first player plus half its ties, in per cent."""
         return 100 * fmean(map(first_player_share, self.pairs))
 
     @property
     def interval(self) -> Interval:
-        """95 % interval of `points`."""
+        """95 % confidence interval of `points_percent`."""
         return mean_interval(
             [*map(first_player_share, self.pairs)], self.plan.matches_per_pair
         ).scaled(100)
 
     @property
-    def shares(self) -> tuple[float, ...]:
+    def adjusted_shares(self) -> tuple[float, ...]:
         """First player's share of each pair, adjusted for luck if it is known."""
         return tuple(map(LuckAdjuster().adjusted_share, self.pairs))
 
@@ -145,7 +145,7 @@ class DuelResult:
         """Luck-adjusted result, or None if luck is unknown."""
         if not self.plan.luck_adjusted:
             return None
-        shares, plain = self.shares, pvariance(map(first_player_share, self.pairs))
+        shares, plain = self.adjusted_shares, pvariance(map(first_player_share, self.pairs))
         rest, bounds = (
             pvariance(shares),
             mean_interval(shares, self.plan.matches_per_pair).scaled(100),
@@ -156,7 +156,9 @@ class DuelResult:
     def best_estimate(self) -> tuple[float, Interval]:
         """Points and interval, adjusted for luck if possible."""
         less = self.luck_adjusted_result
-        return (self.points, self.interval) if less is None else (less.points, less.interval)
+        return (
+            (self.points_percent, self.interval) if less is None else (less.points, less.interval)
+        )
 
     def count_sum(self, count_name: str, player: int) -> float:
         """Return the sum of a count for player 0 or 1, or for the match if it is shared."""
@@ -177,7 +179,7 @@ class DuelResult:
         fair = (
             f"; equal players: {100 * plan.expected_share:.1f}" if plan.opponent_copies > 1 else ""
         )
-        points = f"{self.points:.1f} % of the points in {len(self.matches)} matches"
+        points = f"{self.points_percent:.1f} % of the points in {len(self.matches)} matches"
         bounded = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f}{fair})"
         lines = [f"{plan.title}: {points} {bounded}"]
         less = self.luck_adjusted_result
@@ -256,7 +258,7 @@ class DuelResult:
             "matches": len(self.matches),
             "seed": plan.seed,
             "series": plan.series_length,
-            "points": round(self.points, 3),
+            "points": round(self.points_percent, 3),
             "lower": round(bounds.low, 3),
             "upper": round(bounds.high, 3),
             "margin": round(bounds.margin, 3),

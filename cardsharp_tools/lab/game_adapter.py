@@ -138,7 +138,7 @@ class LabAdapter:
         del pure_python
         return None
 
-    def find_series_player(self, _plan: DuelPlan) -> SeriesPlayer | None:
+    def find_fast_pair_runner(self, _plan: DuelPlan) -> SeriesPlayer | None:
         """Return a faster player of full pairs with the same results, or None."""
         return None
 

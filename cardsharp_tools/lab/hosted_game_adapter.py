@@ -13,7 +13,7 @@ from cardsharp_tools.executors.external_program import ProtocolCodec
 from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch
 
 
-def hosted_lab_adapter(folder: str) -> Callable[[], LabAdapter]:
+def hosted_lab_adapter_factory(folder: str) -> Callable[[], LabAdapter]:
     """Return a factory for the lab adapter of the hosted game in a folder."""
     return partial(HostedLabAdapter, load_hosted_game(folder))
 

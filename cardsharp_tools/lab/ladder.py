@@ -102,7 +102,7 @@ def measure_ladder(plan: DuelPlan, pool: Executor | None) -> Ladder:
     for rung_index, first in enumerate(strategy_names):
         for second in strategy_names[rung_index + 1 : rung_index + 1 + MAX_RUNG_DISTANCE]:
             duel = run_duel(replace(plan, first=first, second=second), pool)
-            scores[first, second] = HeadToHeadScore.from_shares(duel.shares)
+            scores[first, second] = HeadToHeadScore.from_shares(duel.adjusted_shares)
             message_console().print(str(duel).partition("\n")[0], soft_wrap=True)
     ratings_by_name = ratings_of(scores)
     players = {name: ratings_by_name[name].rounded for name in strategy_names}
@@ -229,7 +229,7 @@ class LadderClimb:
             duel = self.play_duel(plan, tested)
         except StrategyError as fault:
             raise StrategyError(f"Against {plan.second}: {fault}") from None
-        score = HeadToHeadScore.from_shares(duel.shares)
+        score = HeadToHeadScore.from_shares(duel.adjusted_shares)
         decided: Verdict = "beaten" if tested.log_likelihood_ratio > 0 else "not beaten"
         rung = RungResult(
             game=plan.game,

@@ -25,7 +25,12 @@ from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.simulation import S, Simulation
 from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.executors.strategy_file import display_name, source_version
-from cardsharp_tools.lab.duel_result import DuelResult, MatchLuck, MatchResult, Pair
+from cardsharp_tools.lab.duel_result import (
+    DuelResult,
+    FirstPlayerLuck,
+    FirstPlayerMatchResult,
+    Pair,
+)
 from cardsharp_tools.lab.game_adapter import (
     ExternalPlayer,
     LabAdapter,
@@ -160,7 +165,7 @@ class PairPlayer:
         for guest in map(self.adapter.find_external_player, (plan.first, plan.second)):
             self.external_players.append(guest and stack.enter_context(closing(guest)))
 
-    def play_pair(self, pair_number: int) -> Iterator[MatchResult]:
+    def play_pair(self, pair_number: int) -> Iterator[FirstPlayerMatchResult]:
         """Play the matches of one deal, with new players and the same random numbers in each.
 
         The players are built again for each match, with the same random numbers.
@@ -194,7 +199,7 @@ class PairPlayer:
         state: object,
         players: Sequence[LabPlayer],
         chance_rng: Random,
-    ) -> tuple[Any, MatchLuck]:
+    ) -> tuple[Any, FirstPlayerLuck]:
         """Play a match with luck adjustment; return its final state and the luck of `side`.
 
         `state` is the opening of the match.
@@ -216,7 +221,7 @@ class PairPlayer:
         ]
         state = play_match(simulation, state, players, chance_rng, self._notes)
         points, seats = map(simulation.scores, (state, *ends)), simulation.sides[side]
-        return state, MatchLuck(
+        return state, FirstPlayerLuck(
             fmean(sum(scores[seat] for seat in seats) for scores in points), cards
         )
 
@@ -232,13 +237,15 @@ class PairPlayer:
             self.simulation, strategy, f"of pair {pair_number}, seed {self.plan.seed},"
         )
 
-    def _result(self, state: object, side: int, luck: MatchLuck | None) -> MatchResult:
+    def _result(
+        self, state: object, side: int, luck: FirstPlayerLuck | None
+    ) -> FirstPlayerMatchResult:
         sides, points = self.simulation.sides, self.simulation.scores(state)
         counts = dict(self.simulation.stat_counts(state))
         for name, values in counts.items():
             if len(values) == len(sides):
                 counts[name] = (values[side], sum(values) - values[side])
-        return MatchResult(sum(points[seat] for seat in sides[side]), counts, luck)
+        return FirstPlayerMatchResult(sum(points[seat] for seat in sides[side]), counts, luck)
 
 
 MatchIndex = tuple[int, int]  # match of a duel: number of the pair, and side of the first player

@@ -155,17 +155,17 @@ def mean_with_margin(values: Sequence[float]) -> Estimate:
     return Estimate(mean, Interval(mean - margin, mean + margin))
 
 
-def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
-    """Return our sides of a finished match, both if neither is ours; empty if not judged.
+def our_side_statistics(game_name: str, match: StoredMatch) -> list[SideStatistics]:
+    """Return our sides of a finished match of a game, both if neither is ours.
 
-    `name` is the game. The result is empty for a match that cannot be judged, and for one with an
-    unreadable move: what remains of it is another match.
+    The result is empty for a match that cannot be judged, and for one with an unreadable move:
+    what remains of it is another match.
     """
     record, moves = match
     if any(move.read_error is not None for move in moves):
         return []
     try:
-        analysis = analyse(get_game(name), record, moves)
+        analysis = analyse(get_game(game_name), record, moves)
     except (ConfigError, StoreError):
         return []
     if analysis.result is None:
@@ -189,7 +189,7 @@ def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
                 cost=fsum(decision.cost for decision in decisions),
                 stakes=fsum(decision.stake for decision in decisions),
                 mark_counts={str(mark): mark_count for mark, mark_count in player.marks.items()},
-                counts={name: counts[side] for name, counts in analysis.counts.items()},
+                counts={game_name: counts[side] for game_name, counts in analysis.counts.items()},
                 luck_adjusted_result=analysis.luck_adjusted_result(side),
             )
         )
@@ -197,14 +197,14 @@ def side_statistics(name: str, match: StoredMatch) -> list[SideStatistics]:
 
 
 def analyse_matches(
-    name: str, matches: Iterable[StoredMatch], pool: Executor | None
+    game_name: str, matches: Iterable[StoredMatch], pool: Executor | None
 ) -> Iterator[list[SideStatistics]]:
     """Yield the side statistics of each match in order, and read matches lazily."""
     rest = iter(matches)
     while batch := list(islice(rest, _AT_ONCE)):
-        names = [name] * len(batch)
+        names = [game_name] * len(batch)
         yield from (
-            map(side_statistics, names, batch)
+            map(our_side_statistics, names, batch)
             if pool is None
-            else pool.map(side_statistics, names, batch)
+            else pool.map(our_side_statistics, names, batch)
         )

@@ -31,12 +31,12 @@ from cardsharp.play.guarded_call import (
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
-from cardsharp_tools.executors.external_program import ExternalProgram
+from cardsharp_tools.executors.external_program import SubprocessStrategy
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
 from cardsharp_tools.executors.strategy_file import (
     display_name,
     is_user_strategy,
-    load_strategy,
+    register_strategy,
     source_files,
     unknown_strategy_error,
 )
@@ -165,7 +165,7 @@ def _limited(strategy: object) -> Iterator[None]:
         yield
         return
     timeout_seconds = DECISION_TIMEOUT.total_seconds()
-    usage = hang_monitor.UsageMeter(lambda: process_tree(os.getpid()))
+    usage = hang_monitor.BusyIdleTimeMeter(lambda: process_tree(os.getpid()))
 
     def look(_signal_number: int, _frame: FrameType | None) -> None:
         usage.take_sample(timeout_seconds / BEATS)
@@ -182,7 +182,7 @@ def _limited(strategy: object) -> Iterator[None]:
     signal.signal(signal.SIGPROF, used_up)
     signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_PROF, timeout_seconds)
-    if not isinstance(strategy, ExternalProgram):
+    if not isinstance(strategy, SubprocessStrategy):
         signal.setitimer(signal.ITIMER_REAL, timeout_seconds / BEATS, timeout_seconds / BEATS)
     try:
         yield
@@ -216,7 +216,7 @@ def build_unguarded_player(
     if lab_strategy is not None:
         return lab_strategy
     name = (
-        load_strategy(name_or_file, get_game(plan.game))
+        register_strategy(name_or_file, get_game(plan.game))
         if is_user_strategy(name_or_file)
         else name_or_file
     )
@@ -231,7 +231,7 @@ def check_players(plan: DuelPlan) -> None:
     if plan.luck_adjusted and not lab_adapter(plan.game).has_luck_model:
         of = get_game(plan.game).title
         raise ConfigError(f"The luck of {of} cannot be measured. Remove --luck-adjusted.")
-    if not plan.pure_python and lab_adapter(plan.game).find_series_player(plan) is not None:
+    if not plan.pure_python and lab_adapter(plan.game).find_fast_pair_runner(plan) is not None:
         return
     for name in (plan.first, plan.second):
         if lab_adapter(plan.game).find_external_player(name) is None:

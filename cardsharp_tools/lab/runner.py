@@ -13,7 +13,10 @@ from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyError, Unreachable
 from cardsharp_tools.executors import crash_report, hang_monitor, process_guard
-from cardsharp_tools.executors.strategy_file import import_in_this_process, is_strategy_file
+from cardsharp_tools.executors.strategy_file import (
+    import_in_this_process,
+    is_strategy_or_weights_file,
+)
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, Pair
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.match_runner import play_series
@@ -71,12 +74,12 @@ def _local(processes: int) -> Iterator[Executor]:
 
 def _begin(parent: int) -> None:
     """Prepare a worker: start its guard, and let strategies start processes as elsewhere."""
-    process_guard.fork_guarded_child(parent, hang_monitor.__file__)
+    process_guard.continue_in_guarded_child(parent, hang_monitor.__file__)
     # otherwise strategies' processes would be spawned, as this worker was
     set_start_method(None, force=True)
 
 
-def run_in_this_process(function: Callable[..., T], *args: object) -> T:
+def run_in_worker_process(function: Callable[..., T], *args: object) -> T:
     """Call `function` in this worker process, which may import strategy files.
 
     The strategy files that it uses are imported here, not in a further process.
@@ -169,11 +172,11 @@ def _play_missing(
 ) -> Generator[list[NumberedPair]]:
     task_size = max(1, min(len(missing) // task_count, 500))
     tasks = [missing[at : at + task_size] for at in range(0, len(missing), task_size)]
-    apart = is_strategy_file(plan.first) or is_strategy_file(plan.second)
+    apart = is_strategy_or_weights_file(plan.first) or is_strategy_or_weights_file(plan.second)
     if pool is None or (len(tasks) == 1 and not apart):
         yield from (play_series_task(plan, task) for task in tasks)
         return
-    futures = [pool.submit(run_in_this_process, play_series_task, plan, task) for task in tasks]
+    futures = [pool.submit(run_in_worker_process, play_series_task, plan, task) for task in tasks]
     try:
         yield from (future.result() for future in as_completed(futures))
     finally:
@@ -187,7 +190,7 @@ def play_series_task(plan: DuelPlan, task: Sequence[range]) -> list[NumberedPair
     A pair depends on the seed and its series alone.
     """
     engine = (
-        None if plan.pure_python else lab_adapter(plan.game).find_series_player(plan)
+        None if plan.pure_python else lab_adapter(plan.game).find_fast_pair_runner(plan)
     ) or play_series
     return [
         numbered_pair

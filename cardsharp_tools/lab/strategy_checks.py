@@ -13,12 +13,12 @@ from cyclopts import Parameter
 from cardsharp_tools.cli.console import borderless_table, print_json, print_result, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import is_strategy_file
+from cardsharp_tools.executors.strategy_file import is_strategy_or_weights_file
 from cardsharp_tools.lab.game_adapter import ProbeAnswer, lab_adapter
 from cardsharp_tools.lab.options import GameName, Player, Positive, Seed
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import build_player
-from cardsharp_tools.lab.runner import make_executor, run_in_this_process
+from cardsharp_tools.lab.runner import make_executor, run_in_worker_process
 from cardsharp_tools.terminal.progress import ProgressBar
 
 
@@ -150,9 +150,9 @@ def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
     plan = options.plan(strategy, 500)
     with (
         ProgressBar(plan.pairs, "deciding") as bar,
-        make_executor(1, isolate_strategies=is_strategy_file(strategy)) as pool,
+        make_executor(1, isolate_strategies=is_strategy_or_weights_file(strategy)) as pool,
     ):
-        alone = None if pool is None else pool.submit(run_in_this_process, measure_profile, plan)
+        alone = None if pool is None else pool.submit(run_in_worker_process, measure_profile, plan)
         measured = measure_profile(plan, bar.advance) if alone is None else alone.result()
     headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
     table = borderless_table("decisions", *headings, right_aligned=headings)

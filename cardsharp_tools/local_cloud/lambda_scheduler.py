@@ -86,7 +86,7 @@ class LambdaScheduler:
         self.stop()
 
     @property
-    def running_count(self) -> int:
+    def running_worker_count(self) -> int:
         """Number of workers that are running."""
         return len(self._workers)
 

@@ -47,7 +47,7 @@ def flatten_template(path: Path, load: TemplateLoader, game: str = "") -> dict[s
     return {**root, "Conditions": conditions, "Resources": resources}
 
 
-def default_resources(template: Mapping[str, Expression]) -> dict[str, Expression]:
+def apply_default_parameters(template: Mapping[str, Expression]) -> dict[str, Expression]:
     """Return a flattened template as it is deployed with all parameters at their defaults."""
     defaults = {
         name: parameter.get("Default", "")
@@ -81,7 +81,9 @@ class _Nested:
                 yield from self._inner(name).resources()
                 continue
             fields = {
-                key: self.filled(value) for key, value in resource.items() if key != "Condition"
+                key: self.resolve_expression(value)
+                for key, value in resource.items()
+                if key != "Condition"
             }
             if "DependsOn" in fields:
                 fields["DependsOn"] = f"{self.prefix}{fields['DependsOn']}"
@@ -97,7 +99,8 @@ class _Nested:
             for key, parameter in template.get("Parameters", {}).items()
         }
         parameters |= {
-            key: self.filled(value) for key, value in properties.get("Parameters", {}).items()
+            key: self.resolve_expression(value)
+            for key, value in properties.get("Parameters", {}).items()
         }
         lists = {
             k for k, parameter in template["Parameters"].items() if "List" in parameter["Type"]
@@ -114,7 +117,7 @@ class _Nested:
         """The name that a condition has in the whole; False where it is never true."""
         if name is None or self.parameters is None:
             return name or self.stack_condition
-        condition = self.filled(self.template["Conditions"][name])
+        condition = self.resolve_expression(self.template["Conditions"][name])
         decided = _decided(condition)
         if decided is not None:
             return self.stack_condition if decided else False
@@ -127,10 +130,12 @@ class _Nested:
         self.conditions.setdefault(full_name, condition)
         return full_name
 
-    def filled(self, expression: Expression) -> Expression:
-        """A part of this template as it reads in the whole."""
+    def resolve_expression(self, expression: Expression) -> Expression:
+        """Return an expression with parameters, conditions and nested outputs resolved."""
         if isinstance(expression, list):
-            return [item for item in map(self.filled, expression) if not self._is_gone(item)]
+            return [
+                item for item in map(self.resolve_expression, expression) if not self._is_gone(item)
+            ]
         if not isinstance(expression, dict):
             return expression
         if len(expression) == 1:
@@ -138,7 +143,7 @@ class _Nested:
             result = self._call(function, argument)
             if result is not None:
                 return result
-        filled = {key: self.filled(value) for key, value in expression.items()}
+        filled = {key: self.resolve_expression(value) for key, value in expression.items()}
         return {key: value for key, value in filled.items() if not self._is_gone(value)}
 
     def _is_gone(self, expression: Expression) -> bool:
@@ -149,7 +154,7 @@ class _Nested:
         """Return the value of an intrinsic function, or None if only its arguments change."""
         match function, argument:
             case "Condition", str() if self.parameters is not None:
-                return self.filled(self.template["Conditions"][argument])
+                return self.resolve_expression(self.template["Conditions"][argument])
             case "Ref", str():
                 return self._reference(argument, {"Ref": f"{self.prefix}{argument}"})
             case "Fn::GetAtt", str() | [str(), str()]:
@@ -163,10 +168,10 @@ class _Nested:
 
     def _either(self, name: str, yes: Expression, no: Expression) -> Expression:
         condition = self._condition(name)
-        decided = _decided(self.filled(self.template["Conditions"][name]))
+        decided = _decided(self.resolve_expression(self.template["Conditions"][name]))
         if decided is not None:
-            return self.filled(yes if decided else no)
-        return {"Fn::If": [condition, self.filled(yes), self.filled(no)]}
+            return self.resolve_expression(yes if decided else no)
+        return {"Fn::If": [condition, self.resolve_expression(yes), self.resolve_expression(no)]}
 
     def _reference(self, name: str, otherwise: Expression) -> Expression:
         if self.parameters is not None and name in self.parameters:
@@ -180,7 +185,7 @@ class _Nested:
         if resource.get("Type") in NESTED_STACK_TYPES:
             inner = self._inner(name)
             name = attribute.removeprefix("Outputs.")
-            return inner.filled(inner.template["Outputs"][name]["Value"])
+            return inner.resolve_expression(inner.template["Outputs"][name]["Value"])
         return {"Fn::GetAtt": f"{self.prefix}{name}.{attribute}"}
 
     def _text(self, text: str) -> Expression:

@@ -67,7 +67,7 @@ HANDLER_SHUTDOWN_GRACE = timedelta(
 
 
 @contextmanager
-def open_assembly(variables: Mapping[str, str]) -> Iterator[ArenaBotDependencies]:
+def open_bot_dependencies(variables: Mapping[str, str]) -> Iterator[ArenaBotDependencies]:
     """Open the dependencies of the handlers under these settings, as a context manager.
 
     The match log is closed at the end. Raises `ConfigError` for settings that are wrong.

@@ -55,13 +55,13 @@ def serve(
     Raises `ConfigError` if the game has no service, or a setting, the store or the port cannot
     be used.
     """
-    with game_service(game, store, address, settings) as running:
+    with create_game_service(game, store, address, settings) as running:
         on_listening(f"{running.url}{service_definition(game).base_path}")
         running.run()
 
 
 @contextmanager
-def game_service(
+def create_game_service(
     game: Game,
     store: str = IN_MEMORY,
     address: tuple[str, int] = ANY_FREE_PORT,

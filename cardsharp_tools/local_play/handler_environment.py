@@ -164,7 +164,7 @@ class _Redacting(logging.Formatter):
     """Redacts registered secrets in the finished line, which no stranger's word can end."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        """The line without what a terminal would obey."""
+        """Return the line with control characters made visible, so no terminal obeys them."""
         retry = {name: getattr(record, f"stamina.{name}", None) for name in _RETRY_FIELDS}
         if retry["callable"] is not None:  # the library puts all of it into fields of the record
             record.message = (

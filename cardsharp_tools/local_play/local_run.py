@@ -23,7 +23,7 @@ from cardsharp_tools.local_play.bot_runtime import (
     CloudBackend,
     MatchFollower,
     OnRunning,
-    open_assembly,
+    open_bot_dependencies,
     run_bot_runtime,
     start_cloud_backend,
 )
@@ -107,7 +107,7 @@ def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
         cloud = stack.enter_context(start_cloud_backend(config.cloud, folder))
         limit = decision_limit(config.turn_limit)
         variables = bot_settings(config.strategy, arena.url, cloud, limit)
-        assembly = stack.enter_context(open_assembly(variables))
+        assembly = stack.enter_context(open_bot_dependencies(variables))
         admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
         opponent.wait_until_polling()
 

@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.strategies import Strategy, build
 from cardsharp_tools.child_process import ChildProcess, read_parameters, signal_ready
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
-from cardsharp_tools.executors.strategy_file import display_name, load_strategy
+from cardsharp_tools.executors.strategy_file import display_name, register_strategy
 
 BOT_CREDENTIALS = ("111111111111111111111111", "teamonepass")
 OPPONENT_CREDENTIALS = ("222222222222222222222222", "teamtwopass")  # whose passwords are public
@@ -60,7 +60,7 @@ class OpponentClient:
 
     def __init__(self, client: ArenaClient, config: OpponentConfig) -> None:
         self._client, self._order = client, config
-        self._name, self._match = load_strategy(config.strategy), ""
+        self._name, self._match = register_strategy(config.strategy), ""
 
     def play_forever(self) -> None:
         """Play every turn that the arena offers, without end; raise `ArenaError` on failure."""
@@ -70,7 +70,7 @@ class OpponentClient:
 
     def _play_turn(self, match_id: str) -> None:
         if match_id != self._match:  # a team may have submitted another version since the last
-            self._name, self._match = load_strategy(self._order.strategy), match_id
+            self._name, self._match = register_strategy(self._order.strategy), match_id
 
         def built(view: MatchView) -> Strategy:
             """A seed makes every turn repeatable, whichever matches are played at the same time."""

@@ -32,23 +32,23 @@ from cardsharp_tools.local_play.handler_environment import (
 SEAT_LOG_POLL_INTERVAL = timedelta(milliseconds=200)  # how often the match log is looked at
 
 
-def place_seat_order(game: Game, seat_order: Mapping[str, object]) -> str:
+def place_join_game_order(game: Game, join_order: Mapping[str, object]) -> str:
     """Place an order for a bot's seat with the local workers and return the match id.
 
     Raises `InvalidInput` if it cannot be ordered so.
     """
     ordering = LambdaFunction("practice", practice.app.handler, LOCAL_WORKER_TIME)
-    event = {practice.app.PLAY: game.name, **seat_order}
+    event = {practice.app.PLAY: game.name, **join_order}
     [match_id] = practice.app.handler(event, ordering.context(SystemClock()))["match_ids"]
     return str(match_id)
 
 
-def match_outcome(assembly: SeatDependencies, match_id: str) -> Body | None:
+def match_outcome(dependencies: SeatDependencies, match_id: str) -> Body | None:
     """Return the outcome of a match, or None while it has none.
 
     Its result is unknown if the service refused the bot.
     """
-    record = assembly.dispatcher.match_log.match(match_id)
+    record = dependencies.dispatcher.match_log.match(match_id)
     return None if record is None else record.outcome
 
 

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.local_server.connections import ConnectionLimiter, track_requests
-from cardsharp_tools.local_server.listening_socket import ListeningSocket
+from cardsharp_tools.local_server.listening_socket import DeferredAcceptSocket
 
 RESPONSE_SHUTDOWN_GRACE = timedelta(
     seconds=3
@@ -32,7 +32,7 @@ HOST = "127.0.0.1"
 BACKLOG = 2048  # connections that may knock at once; a thousand waiting clients come back together
 
 
-def open_listening_socket(server_name: str, host: str, port: int) -> ListeningSocket:
+def open_listening_socket(server_name: str, host: str, port: int) -> DeferredAcceptSocket:
     """Return a listening socket; errors name the server as `server_name`.
 
     Raises `ConfigError`, with what to do, if the port cannot be used.
@@ -45,7 +45,7 @@ def open_listening_socket(server_name: str, host: str, port: int) -> ListeningSo
             f"{server_name} cannot listen on {host} port {port}: {error.strerror}. "
             "Choose another port with --port, or any free port with --port 0."
         ) from None
-    listening = ListeningSocket(plain.family, plain.type, plain.proto, plain.detach())
+    listening = DeferredAcceptSocket(plain.family, plain.type, plain.proto, plain.detach())
     # Head and body are two writes; without this the second waits 40 ms for the client's ACK.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
@@ -113,8 +113,8 @@ class LimitedProtocol(H11Protocol):
             connection.abort = transport.abort
 
 
-class WakingServer(uvicorn.Server):
-    """Uvicorn server that calls `on_started` when it answers, and `wake` before it stops."""
+class LongPollServer(uvicorn.Server):
+    """Uvicorn server that calls `on_started` once it answers; it ends long polls as it stops."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class WakingServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the server and call `on_started`."""
         for listener in sockets or ():
-            if isinstance(listener, ListeningSocket):
+            if isinstance(listener, DeferredAcceptSocket):
                 listener.connections = self._lines
         await super().startup(sockets)
         self.on_started()
@@ -188,7 +188,7 @@ class BackgroundServer:
         scheme = "https" if "ssl_certfile" in options else "http"
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
         self._ready = threading.Event()
-        self._server = WakingServer(app, end_long_polls, self._ready.set, limiter, **options)
+        self._server = LongPollServer(app, end_long_polls, self._ready.set, limiter, **options)
         self._thread = threading.Thread(target=self._run, name=server_name, daemon=True)
         self.loop: asyncio.AbstractEventLoop | None = None
 

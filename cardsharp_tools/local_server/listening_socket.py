@@ -22,7 +22,7 @@ _NO_HANDLES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _log = logging.getLogger(__name__)
 
 
-class ListeningSocket(socket.socket):
+class DeferredAcceptSocket(socket.socket):
     """Listening socket that returns a connection only once it has sent something.
 
     A connection is handed on once its client has said something: a server makes much of each, and

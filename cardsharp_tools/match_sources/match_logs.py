@@ -33,7 +33,7 @@ _TTL = timedelta(minutes=1)
 _then: ContextVar[datetime | None] = ContextVar("then", default=None)
 
 
-class _KeepersClock(SystemClock):
+class _ImportClock(SystemClock):
     """Clock that shows the start of a match while the match is imported after its end."""
 
     def now(self) -> datetime:
@@ -112,7 +112,7 @@ def store_or_default(store: str | None = None) -> str:
 @contextmanager
 def open_log(store: str) -> Iterator[MatchLog]:
     """Open the match log `sqlite:FILE` or `dynamodb:TABLE`; close it at the end."""
-    with closing(build_match_log(store, _KeepersClock())) as log:
+    with closing(build_match_log(store, _ImportClock())) as log:
         yield log
 
 
@@ -151,7 +151,7 @@ def open_game_log(game: Game | None, store: str | None) -> AbstractContextManage
 
 
 @contextmanager
-def open_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
+def open_existing_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
     """Open an existing SQLite match log for writing; raise `ConfigError` otherwise."""
     name = store_or_default(store)
     if not name.startswith(SQLITE_PREFIX):
@@ -177,7 +177,7 @@ def _log_to_read(name: str) -> AbstractContextManager[MatchReader]:
         if not (file.parent / FILE).is_file():
             return closing(ArenaFileReader(file, {}))
         with open_contest_in(file.parent) as records:
-            return closing(ArenaFileReader(file, records.team_names()))
+            return closing(ArenaFileReader(file, records.team_names_with_removed()))
     return closing(SqliteMatchLog(file, SystemClock(), read_only=True))
 
 

@@ -15,7 +15,7 @@ from cardsharp_tools.terminal.progress import track
 RECORDING_SUFFIXES = (".json", ".jsonl", ".gz")  # suffixes of files with recorded matches
 
 
-def read_recordings(path: Path) -> dict[str, bytes]:
+def read_recording_files(path: Path) -> dict[str, bytes]:
     """Return the bytes of a file, or of each recording in a folder; raise `ConfigError`."""
     files = [path]
     if path.is_dir():
@@ -46,7 +46,7 @@ def parse_recordings(texts: Mapping[str, bytes]) -> SnapshotMatchReader:
         try:
             record, moves = parse_match(document.text.encode())
         except (InvalidInput, RecursionError) as error:
-            fault = document.fault(error)
+            fault = document.describe_error(error)
         else:
             snapshots[record.match_id] = record, moves
     if not snapshots:
@@ -62,7 +62,7 @@ class _Document(NamedTuple):
     text: str
     line: int | None = None
 
-    def fault(self, error: InvalidInput | RecursionError) -> str:
+    def describe_error(self, error: InvalidInput | RecursionError) -> str:
         """Return a message that says what is wrong with the document, and where."""
         unread = describe_json_error(self.text, self.line or 1)
         if unread is not None:

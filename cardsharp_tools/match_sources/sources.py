@@ -35,7 +35,7 @@ from cardsharp_tools.match_sources.recordings import (
     RECORDING_SUFFIXES,
     parse_match,
     parse_recordings,
-    read_recordings,
+    read_recording_files,
 )
 
 _SOURCE_TIMEOUT = (3, 10)
@@ -174,7 +174,7 @@ def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource
     if source_ref == STDIN_PATH:
         recorded = parse_recordings({"The standard input": sys.stdin.buffer.read()})
     elif path.is_dir() or path.suffix in RECORDING_SUFFIXES:
-        recorded = parse_recordings(read_recordings(path))
+        recorded = parse_recordings(read_recording_files(path))
     else:
         store = (
             source_ref if source_ref.startswith(_STORES) or not path.is_file() else f"sqlite:{path}"

@@ -23,8 +23,8 @@ from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import MatchRecord
 from cardsharp_tools.build.execution_environment import (
-    EnvironmentPaths,
     ExecutionEnvironment,
+    InterpreterPaths,
     merge_layers,
 )
 from cardsharp_tools.build.sam_build import Build, read_build, sam_build
@@ -93,7 +93,7 @@ class ArtifactTestSetup:
     """Environment in which the built functions run in the test."""
 
     build: Build
-    mounts: EnvironmentPaths
+    mounts: InterpreterPaths
     environment: dict[str, str]
     arena: ArenaServer
     queue: SqsQueue
@@ -124,7 +124,7 @@ class ArtifactTestSetup:
 
 
 @contextmanager
-def artifact_test_setup(build: Build, python: Path) -> Iterator[ArtifactTestSetup]:
+def start_artifact_test_setup(build: Build, python: Path) -> Iterator[ArtifactTestSetup]:
     """Start an arena, the emulator with table and queues, and an opponent."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-run-")))
@@ -230,7 +230,7 @@ def main() -> None:
             artifacts, python = _prepared(arguments.build, Path(folder))
             print_flushed("running every function; the poller listens for its least time ...")
             slow = slowdown_factor()
-            with artifact_test_setup(artifacts, python) as prepared:
+            with start_artifact_test_setup(artifacts, python) as prepared:
                 metrics, record = run_all_functions(prepared)
     except CardsharpError as error:
         sys.exit(str(error))

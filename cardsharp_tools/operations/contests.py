@@ -21,7 +21,7 @@ class StackContests:
     stack: Stack
 
     @property
-    def url(self) -> str:
+    def arena_url(self) -> str:
         """URL of the arena for teams."""
         return self.stack.output("ArenaUrl")
 

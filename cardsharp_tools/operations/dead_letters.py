@@ -12,7 +12,7 @@ from enum import Enum
 
 from pydantic import Field, computed_field
 
-from cardsharp.aws.client import ConditionFailed, call
+from cardsharp.aws.client import ConditionFailed, call_with_retries
 from cardsharp.bot.queueing.messages import parse_match_message
 from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.games.deadmansdraw.arena.director_ticks import TickMessage
@@ -116,7 +116,7 @@ def redrive(
                 "drop`."
             )
         for letter in redrivable:
-            call("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
+            call_with_retries("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
             _delete(stack, letter, url)
     return redrivable
 
@@ -133,7 +133,7 @@ def drop(
 
 def _delete(stack: Stack, letter: DeadLetter, url: str) -> None:
     delete = stack.client("sqs").delete_message
-    call("dead letters", delete, QueueUrl=url, ReceiptHandle=letter.receipt)
+    call_with_retries("dead letters", delete, QueueUrl=url, ReceiptHandle=letter.receipt)
 
 
 @contextlib.contextmanager
@@ -153,7 +153,7 @@ def _received_letters(stack: Stack, url: str, letter_id: str | None) -> Iterator
         for letter in letters:
             request = {"QueueUrl": url, "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}
             with contextlib.suppress(ConditionFailed):  # it was deleted
-                call("dead letters", sqs.change_message_visibility, **request)
+                call_with_retries("dead letters", sqs.change_message_visibility, **request)
 
 
 def _received(sqs: Client, url: str) -> dict[str, DeadLetter]:
@@ -161,7 +161,7 @@ def _received(sqs: Client, url: str) -> dict[str, DeadLetter]:
     letters_by_id: dict[str, DeadLetter] = {}
     while True:
         previous_count = len(letters_by_id)
-        response = call(
+        response = call_with_retries(
             "dead letters",
             sqs.receive_message,
             QueueUrl=url,

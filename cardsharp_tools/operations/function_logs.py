@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from cardsharp.aws.client import call
+from cardsharp.aws.client import call_with_retries
 from cardsharp.core.clock import Clock
 from cardsharp_tools.operations.stack import Stack
 
@@ -79,7 +79,7 @@ def log_lines(stack: Stack, match_id: str | None, since: datetime) -> list[LogLi
 
     lines = []
     for function, group in stack.log_groups.items():
-        for event in call(f"log group {group}", events, group):
+        for event in call_with_retries(f"log group {group}", events, group):
             fields, at = None, datetime.fromtimestamp(event["timestamp"] / 1000, UTC)
             with suppress(ValueError):
                 fields = json.loads(event["message"])

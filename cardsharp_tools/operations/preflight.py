@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cardsharp.aws.client import call
+from cardsharp.aws.client import call_with_retries
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp_tools.cli.health_checks import CheckResult, CheckSkipped, CheckStatus, run_check
 from cardsharp_tools.local_cloud.template_files import (
@@ -46,7 +46,10 @@ QUOTA_INCREASE_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class ConcurrencyDemand:
-    """Planned deployment; `matches` 0 means no bot, `teams` 0 no arena."""
+    """Planned deployment, from which the demand for concurrent executions is computed.
+
+    `matches` is 0 without a bot, and `teams` is 0 without an arena.
+    """
 
     matches: int
     reserve_concurrency: bool
@@ -114,7 +117,7 @@ def planned_demand(
     matches: int | None = None,
     teams: int | None = None,
 ) -> ConcurrencyDemand:
-    """Return the planned deployment.
+    """Return the demand of a planned deployment.
 
     It includes an arena if the arena or its teams are given. Otherwise it also includes the
     bot.
@@ -137,7 +140,7 @@ def run_preflight_checks(client: Clients, demand: ConcurrencyDemand) -> Iterator
 
     def caller() -> str:
         """The ARN of whoever we are."""
-        return str(call("account", client("sts").get_caller_identity)["Arn"])
+        return str(call_with_retries("account", client("sts").get_caller_identity)["Arn"])
 
     yield run_check("region", lambda: str(client("lambda").meta.region_name))
     yield run_check("credentials", caller)
@@ -147,7 +150,7 @@ def run_preflight_checks(client: Clients, demand: ConcurrencyDemand) -> Iterator
 
 def account_quota(client: Clients) -> int:
     """Return the account's limit of concurrent executions."""
-    settings = call("account's settings", client("lambda").get_account_settings)
+    settings = call_with_retries("account's settings", client("lambda").get_account_settings)
     return int(settings["AccountLimit"]["ConcurrentExecutions"])
 
 
@@ -253,7 +256,7 @@ def _simulated(
     ]
     request = {"PolicySourceArn": arn, "ActionNames": [action], "ResourceArns": [resource]}
     try:
-        response = call(
+        response = call_with_retries(
             "rights", iam.simulate_principal_policy, **request, ContextEntries=context_entries
         )
     except StoreError as error:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from cardsharp.aws.client import call
+from cardsharp.aws.client import call_with_retries
 from cardsharp.errors import ConfigError
 from cardsharp_tools.operations.stack import Client, Stack
 
@@ -76,7 +76,7 @@ def undo_rollback(stack: Stack) -> list[VersionChange]:
 def _apply(stack: Stack, changes: list[VersionChange]) -> None:
     update = stack.client("lambda").update_alias
     for change in changes:
-        call(
+        call_with_retries(
             "alias",
             update,
             FunctionName=change.function,
@@ -92,14 +92,16 @@ def _functions(stack: Stack) -> Iterator[tuple[str, int, list[PublishedVersion]]
         if not logical_name.endswith(f"Alias{ALIAS}"):
             continue
         function = stack.ids[logical_name.removesuffix(f"Alias{ALIAS}")]
-        alias = call("alias", client.get_alias, FunctionName=function, Name=ALIAS)
+        alias = call_with_retries("alias", client.get_alias, FunctionName=function, Name=ALIAS)
         yield function, int(alias["FunctionVersion"]), _versions(client, function)
 
 
 def _versions(client: Client, function: str) -> list[PublishedVersion]:
     """The published versions of a function, the oldest first."""
     pages = client.get_paginator("list_versions_by_function").paginate(FunctionName=function)
-    items = call("versions", lambda: [item for page in pages for item in page["Versions"]])
+    items = call_with_retries(
+        "versions", lambda: [item for page in pages for item in page["Versions"]]
+    )
     versions = [
         PublishedVersion(int(item["Version"]), datetime.fromisoformat(item["LastModified"]))
         for item in items

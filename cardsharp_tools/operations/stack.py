@@ -10,7 +10,7 @@ from boto3.session import Session
 from pydantic import AliasGenerator, BaseModel, PlainSerializer
 from pydantic.alias_generators import to_camel
 
-from cardsharp.aws.client import call, client_config, create_client
+from cardsharp.aws.client import call_with_retries, client_config, create_client
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.bot.control.dynamodb_control import DynamoRuntimeSettings
 from cardsharp.core.clock import SystemClock
@@ -104,7 +104,9 @@ def find_stack(name: str, client: Clients) -> Stack:
     """
     formation = client("cloudformation")
     try:
-        description = call(f"stack {name}", formation.describe_stacks, StackName=name)["Stacks"][0]
+        description = call_with_retries(f"stack {name}", formation.describe_stacks, StackName=name)[
+            "Stacks"
+        ][0]
     except StoreError as error:
         if "does not exist" not in str(error):
             raise
@@ -131,7 +133,9 @@ def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, st
     """Return the physical ids in a stack and its nested stacks, by flattened names."""
     pages = formation.get_paginator("list_stack_resources").paginate(StackName=name)
     every = "StackResourceSummaries"
-    listed = call(f"stack {name}", lambda: [resource for page in pages for resource in page[every]])
+    listed = call_with_retries(
+        f"stack {name}", lambda: [resource for page in pages for resource in page[every]]
+    )
     ids = {
         f"{prefix}{resource['LogicalResourceId']}": resource.get("PhysicalResourceId", "")
         for resource in listed

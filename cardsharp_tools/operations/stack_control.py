@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from cardsharp.aws.client import call
+from cardsharp.aws.client import call_with_retries
 from cardsharp.bot.control.runtime_settings import SETTINGS_CACHE_TTL, RuntimeSettings
 from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.core.redaction import register_secrets
@@ -46,7 +46,7 @@ def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bo
     return bool(response.get("FunctionError")), json.loads(response["Payload"].read() or b"null")
 
 
-def run_stack_checks(stack: Stack) -> Iterator[CheckResult]:
+def check_deployed_functions(stack: Stack) -> Iterator[CheckResult]:
     """Check settings, strategy and password from inside the deployed functions."""
 
     def check_bot() -> str:
@@ -54,7 +54,7 @@ def run_stack_checks(stack: Stack) -> Iterator[CheckResult]:
         return "settings, strategy and password are valid"
 
     def check_arena() -> str:
-        check_arena_challenge(stack)
+        check_arena_requires_login(stack)
         return "it answers and has the organiser's password"
 
     if stack.has_bot:
@@ -63,7 +63,7 @@ def run_stack_checks(stack: Stack) -> Iterator[CheckResult]:
         yield run_check("arena", check_arena)
 
 
-def check_arena_challenge(stack: Stack) -> None:
+def check_arena_requires_login(stack: Stack) -> None:
     """Check that the arena answers 401 to a request without login, so it has a password."""
     event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
     failed, payload = _invoked(stack, "ArenaName", event)
@@ -130,7 +130,7 @@ def match_link(stack: Stack, match_id: str, expires_at: datetime) -> str:
 def _put_secret(stack: Stack, name: str, username: str, password: str) -> None:
     value = json.dumps({"username": username, "password": password})
     request = {"Name": name, "Value": value, "Type": "SecureString", "Overwrite": True}
-    call("secret", stack.client("ssm").put_parameter, **request)
+    call_with_retries("secret", stack.client("ssm").put_parameter, **request)
 
 
 def trigger_test_alarm(stack: Stack, current_time: datetime) -> str:
@@ -138,14 +138,16 @@ def trigger_test_alarm(stack: Stack, current_time: datetime) -> str:
     name = stack.ids["TurnTimedOut"]
     reason = f"A test by cardsharp cloud test-alarm at {current_time:%H:%M} UTC; nothing is wrong."
     set_state = stack.client("cloudwatch").set_alarm_state
-    call("alarm", set_state, AlarmName=name, StateValue="ALARM", StateReason=reason)
+    call_with_retries("alarm", set_state, AlarmName=name, StateValue="ALARM", StateReason=reason)
     return name
 
 
 def arena_address_and_auth(stack: Stack) -> tuple[str, str]:
     """Return the arena's address and kind of authentication, as the functions have them."""
     get = stack.client("lambda").get_function_configuration
-    configuration = call("practice function", get, FunctionName=stack.output("PracticeName"))
+    configuration = call_with_retries(
+        "practice function", get, FunctionName=stack.output("PracticeName")
+    )
     variables = configuration["Environment"]["Variables"]
     return variables["CARDSHARP_ARENA_URL"], variables.get("CARDSHARP_ARENA_AUTH", "basic")
 
@@ -197,13 +199,15 @@ def _set_schedule(stack: Stack, state: str) -> None:
     schedule = get_poller_schedule(stack)
     if schedule["State"] != state:
         fields = {key: schedule[key] for key in _SCHEDULE_FIELDS if schedule.get(key)}
-        call("schedule", stack.client("scheduler").update_schedule, **fields, State=state)
+        call_with_retries(
+            "schedule", stack.client("scheduler").update_schedule, **fields, State=state
+        )
 
 
 def get_poller_schedule(stack: Stack) -> Any:  # noqa: ANN401 - AWS's answer
     """Return the poller's schedule."""
     get = stack.client("scheduler").get_schedule
-    return call("schedule", get, Name=stack.ids["PollerEveryMinute"])
+    return call_with_retries("schedule", get, Name=stack.ids["PollerEveryMinute"])
 
 
 def protect(stack: Stack, *, is_on: bool = True) -> None:
@@ -212,13 +216,13 @@ def protect(stack: Stack, *, is_on: bool = True) -> None:
     The template does not set it: a stack whose creation failed could not be deleted then.
     """
     if stack.has_bot:
-        call(
+        call_with_retries(
             "match log",
             stack.client("dynamodb").update_table,
             TableName=stack.output("MatchTable"),
             DeletionProtectionEnabled=is_on,
         )
-    call(
+    call_with_retries(
         f"stack {stack.name}",
         stack.client("cloudformation").update_termination_protection,
         StackName=stack.name,
@@ -229,7 +233,7 @@ def protect(stack: Stack, *, is_on: bool = True) -> None:
 def is_table_protected(stack: Stack) -> bool:
     """Return True if the stack's match log cannot be deleted."""
     describe = stack.client("dynamodb").describe_table
-    table = call("match log", describe, TableName=stack.output("MatchTable"))["Table"]
+    table = call_with_retries("match log", describe, TableName=stack.output("MatchTable"))["Table"]
     return bool(table.get("DeletionProtectionEnabled"))
 
 
@@ -253,9 +257,11 @@ def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
                 f"{table} is protected against deletion. Remove the protection: cardsharp cloud "
                 f"protect --off --stack {stack.name}"
             )
-        call("match log", dynamodb.delete_table, TableName=table)
+        call_with_retries("match log", dynamodb.delete_table, TableName=table)
     parameter_names = [f"/{stack.name}/{parameter}" for parameter in PASSWORD_PARAMETERS]
-    response = call("passwords", stack.client("ssm").delete_parameters, Names=parameter_names)
+    response = call_with_retries(
+        "passwords", stack.client("ssm").delete_parameters, Names=parameter_names
+    )
     return [
         *response["DeletedParameters"],
         *([table] if include_match_log and table is not None else []),

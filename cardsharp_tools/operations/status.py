@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import Field
 
-from cardsharp.aws.client import call
+from cardsharp.aws.client import call_with_retries
 from cardsharp.aws.telemetry import NAMESPACE
 from cardsharp.core.metrics import Metric
 from cardsharp.store.match_log import MatchStatus
@@ -173,14 +173,14 @@ def _problems(
         for sentence, problem_count in counted.items()
         if problem_count
     )
-    if stack.parameters.get("Stage") == "prod" and not is_protected(stack):
+    if stack.parameters.get("Stage") == "prod" and not is_stack_and_log_protected(stack):
         yield (
             "The stack or its match log can be deleted by mistake. Protect them: "
             f"`cardsharp cloud protect --stack {stack.name}`."
         )
 
 
-def is_protected(stack: Stack) -> bool:
+def is_stack_and_log_protected(stack: Stack) -> bool:
     """Return True if neither the stack nor its match log can be deleted."""
     return stack.is_protected and (not stack.has_bot or is_table_protected(stack))
 
@@ -201,7 +201,7 @@ def _minutes(
     back: timedelta,
 ) -> dict[datetime, float]:
     """The sums of a metric of ours, or of one of our functions, by the minutes that have any."""
-    response = call(
+    response = call_with_retries(
         "metrics",
         stack.client("cloudwatch").get_metric_statistics,
         Namespace="AWS/Lambda" if "FunctionName" in dimensions else NAMESPACE,
@@ -217,13 +217,13 @@ def _minutes(
 
 def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
     ask = stack.client("sqs").get_queue_attributes
-    response = call("queue", ask, QueueUrl=url, AttributeNames=[name])
+    response = call_with_retries("queue", ask, QueueUrl=url, AttributeNames=[name])
     return int(response["Attributes"][name])
 
 
 def active_alarms(stack: Stack) -> tuple[str, ...]:
     """The logical names of the stack's alarms that are on."""
-    response = call(
+    response = call_with_retries(
         "alarms",
         stack.client("cloudwatch").describe_alarms,
         AlarmNamePrefix=f"{stack.name}-",
@@ -241,7 +241,7 @@ def month_to_date_cost(client: Clients, current_time: datetime) -> str:
     No cost is recorded until `project` is made a cost allocation tag in the billing console.
     """
     month = current_time.date().replace(day=1)
-    response = call(
+    response = call_with_retries(
         "bill",
         client("ce").get_cost_and_usage,
         TimePeriod={"Start": str(month), "End": str(current_time.date() + timedelta(days=1))},

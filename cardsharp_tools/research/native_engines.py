@@ -12,7 +12,7 @@ from cardsharp.games.euchre.strategies import Strategy
 from cardsharp.games.euchre.strategies.pimc import SearchBudget
 from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.strategy_file import display_name
-from cardsharp_tools.lab.duel_result import MatchLuck, MatchResult, Pair
+from cardsharp_tools.lab.duel_result import FirstPlayerLuck, FirstPlayerMatchResult, Pair
 from cardsharp_tools.lab.game_adapter import SeriesPlayer
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.research.blef import native as blef
@@ -49,17 +49,17 @@ def play_compiled(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pair]:
     return [tuple(_result(result, plan) for result in pair) for pair in played]
 
 
-def _result(match: Compiled, plan: DuelPlan) -> MatchResult:
+def _result(match: Compiled, plan: DuelPlan) -> FirstPlayerMatchResult:
     counts = ("scores", "turns", "actions", "busts")
-    luck = MatchLuck(match.again, match.luck) if plan.luck_adjusted else None
-    return MatchResult(
+    luck = FirstPlayerLuck(match.again, match.luck) if plan.luck_adjusted else None
+    return FirstPlayerMatchResult(
         match.points, {name: tuple(getattr(match, name)) for name in counts}, luck=luck
     )
 
 
 def euchre_player(effort: SearchBudget) -> Strategy | None:
     """Return the compiled Euchre engine with that budget, or None."""
-    return euchre.NativeEuchreStrategy(effort) if euchre.native_library() else None
+    return euchre.NativePimcStrategy(effort) if euchre.native_library() else None
 
 
 def counter_weight_trainer(seed: int, matches: int) -> CounterWeightTrainer | None:

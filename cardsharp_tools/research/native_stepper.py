@@ -83,19 +83,19 @@ class NativeStepper:
         # same library may read them: another compiler may lay them out differently.
         memmove(self._lanes, snapshot.lanes, len(snapshot.lanes))
 
-    def reset(self, seed: int, rows: "BatchArrays") -> None:
+    def reset(self, seed: int, output_arrays: "BatchArrays") -> None:
         """Begin the first match of each lane."""
         self._run.seed = seed
-        self._library.lanes_deal(self._lanes, byref(self._run), _places(rows))
+        self._library.lanes_deal(self._lanes, byref(self._run), _places(output_arrays))
 
-    def step(self, actions: Any, rows: "BatchArrays") -> int | None:  # noqa: ANN401 - an array
+    def step(self, actions: Any, output_arrays: "BatchArrays") -> int | None:  # noqa: ANN401 - an array
         """Take an action in each lane, and begin the next match where one has ended.
 
         Return None, or the first lane with an illegal action; then nothing has changed.
         """
         run, action_address = byref(self._run), actions.ctypes.data
         invalid_lane: int = self._library.lanes_play(
-            self._lanes, run, action_address, _places(rows)
+            self._lanes, run, action_address, _places(output_arrays)
         )
         return None if invalid_lane < 0 else invalid_lane
 

@@ -88,15 +88,17 @@ class Screen(Generic[S, P, A]):
         self.names, self.you = names, seat
 
     @classmethod
-    def join(
-        cls, _invitation: Invitation, _seat: "Callable[[Screen[Any, P, A]], TerminalPlayer[P, A]]"
+    def play_remote_match(
+        cls,
+        _invitation: Invitation,
+        _build_player: "Callable[[Screen[Any, P, A]], TerminalPlayer[P, A]]",
     ) -> str:
         """Join a match at a service, play it, and return the winner."""
         raise ConfigError(
             "This game has no service that can be joined from a terminal. Remove --url."
         )
 
-    def resume(self, header: Mapping[str, object]) -> None:
+    def restore_from_header(self, header: Mapping[str, object]) -> None:
         """Restore the earlier state of a stored match from its header."""
 
     def resign(self, _state: S) -> S | None:

@@ -69,7 +69,7 @@ def prepare_streams() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, _null(descriptor))
             if descriptor == 0:
-                sys.stdin = cast("TextIO", _ClosedInput())
+                sys.stdin = cast("TextIO", _UnreadableInput())
     codecs.register_error(HANDLER, _replace)
     _tolerate(sys.stdin, "replace")
     _tolerate(sys.stdout, HANDLER)
@@ -81,7 +81,7 @@ def prepare_streams() -> None:
         )
 
 
-class _ClosedInput(io.TextIOBase):
+class _UnreadableInput(io.TextIOBase):
     """A closed stdin: whoever reads it is told what to do."""
 
     @property

@@ -94,7 +94,7 @@ def test_branches_are_gone_through_in_a_file(browser: Browser, tmp_path: Path) -
         expect(page.locator("#count")).to_have_text(f"{step} of {total}")
         assert page.locator("#turns a").count() == total
         expect(page.locator("#happened")).to_contain_text(
-            branches[0].match.steps[step - 1].description
+            branches[0].match.steps[step - 1].description_without_player
         )
         page.get_by_role("link", name="The match as it was played").click()
         expect(page.locator("#count")).to_have_text(f"1 of {len(moves)}")

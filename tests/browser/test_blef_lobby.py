@@ -19,13 +19,13 @@ from support.waiting import HANG_SECONDS
 
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.games.blef.remote_lobby import remote_lobby_page
-from cardsharp_tools.local_play.game_service import game_service
+from cardsharp_tools.local_play.game_service import create_game_service
 from cardsharp_tools.local_server.http_server import BackgroundServer
 
 
 @pytest.fixture(scope="module")
 def service_url() -> Iterator[str]:
-    with game_service(get_game("blef")) as front, front as running:
+    with create_game_service(get_game("blef")) as front, front as running:
         yield running.url
 
 

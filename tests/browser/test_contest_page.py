@@ -27,7 +27,7 @@ from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp_tools.cli.options import ListenOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
-from cardsharp_tools.contest.contest_arena import open_arena
+from cardsharp_tools.contest.contest_arena import run_arena_and_local_players
 from cardsharp_tools.contest.contest_manager import ContestManager
 from cardsharp_tools.executors.submission import SANDBOXED
 
@@ -217,7 +217,10 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
         (team, password), _ = records.add_team("One", SANDBOXED), records.add_team("Two", "steady")
         login = {"username": team.id, "password": password}
         with (
-            open_arena(records, tmp_path / "cup", ListenOptions(port=0)) as (url, _),
+            run_arena_and_local_players(records, tmp_path / "cup", ListenOptions(port=0)) as (
+                url,
+                _,
+            ),
             open_page(browser, http_credentials=login, expected_errors=True) as page,
         ):
             until(lambda: (page.goto(f"{url}/submit") or page).url.endswith("/submit"))

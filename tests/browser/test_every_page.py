@@ -38,7 +38,7 @@ from cardsharp.pages.match_pages import standalone_match_page
 from cardsharp.pages.rendered_match import render_match
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import main
-from cardsharp_tools.local_play.game_service import game_service
+from cardsharp_tools.local_play.game_service import create_game_service
 
 LAYOUT_FILE = Path(__file__).with_name("layout.txt")
 WRITE = os.environ.get("LAYOUT") == "write"
@@ -115,7 +115,7 @@ def contest(number: int, decided: int | None, practice: int = 0) -> Maker:
 
 @contextmanager
 def blef(_folder: Path) -> Iterator[str]:
-    with game_service(get_game("blef")) as front, front as running:
+    with create_game_service(get_game("blef")) as front, front as running:
         yield running.url
 
 

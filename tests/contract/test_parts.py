@@ -36,7 +36,7 @@ from cardsharp.server.http_service import HttpService
 from cardsharp_tools.games.euchre.leak_probe import DECISION_KINDS, random_deal_with_decision
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
-from cardsharp_tools.local_play.game_service import game_service
+from cardsharp_tools.local_play.game_service import create_game_service
 from cardsharp_tools.terminal.screen import SCREEN_LINES, matching_choices
 
 BODIES = (
@@ -312,7 +312,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Game], tuple[Pa
     @cache
     def create_service_data(game: Game) -> tuple[Path, Things]:
         file = tmp_path_factory.mktemp(game.name) / "games.db"
-        with game_service(game, f"sqlite:{file}") as front, front:
+        with create_game_service(game, f"sqlite:{file}") as front, front:
             return file, EXISTING_VALUE_FACTORIES.get(game.name, of_any)(front.url, file)
 
     return create_service_data
@@ -329,7 +329,7 @@ def test_every_answer_is_in_the_document(
     modes = (operation.as_strategy(generation_mode=mode) for mode in GenerationMode)
     file, existing_values = begun(game)
     copytree(file.parent, tmp_path, dirs_exist_ok=True)
-    with game_service(game, f"sqlite:{tmp_path / file.name}") as front, front:
+    with create_game_service(game, f"sqlite:{tmp_path / file.name}") as front, front:
 
         @settings(
             max_examples=CASES,

@@ -38,7 +38,7 @@ from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.cli import main
 from cardsharp_tools.games.deadmansdraw import deployment_check
 from cardsharp_tools.local_cloud.lambda_events import schedule_event
-from cardsharp_tools.local_play.bot_runtime import open_assembly
+from cardsharp_tools.local_play.bot_runtime import open_bot_dependencies
 from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, OPPONENT_CREDENTIALS
 from cardsharp_tools.operations import dead_letters, stack_control
@@ -151,7 +151,7 @@ def handlers(cloud: EmulatedDeployment) -> Iterator[ArenaBotDependencies]:
         "CARDSHARP_STORE": f"dynamodb:{cloud.stack.output('MatchTable')}",
         "CARDSHARP_QUEUE": cloud.stack.output("DeadLetterUrl"),
     }
-    with open_assembly(variables) as assembly:
+    with open_bot_dependencies(variables) as assembly:
         yield assembly
 
 

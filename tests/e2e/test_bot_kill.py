@@ -39,7 +39,11 @@ from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, build,
 from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
-from cardsharp_tools.local_play.bot_runtime import MatchFollower, embedded_settings, open_assembly
+from cardsharp_tools.local_play.bot_runtime import (
+    MatchFollower,
+    embedded_settings,
+    open_bot_dependencies,
+)
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from cardsharp_tools.machine_speed import slowdown_factor
 
@@ -197,7 +201,7 @@ def workers_in_processes(
         arena = stack.enter_context(ArenaServer(config))
         settings = {**alice_settings(arena.url), **embedded_settings(folder / "matches.db")}
         del settings["CARDSHARP_PACE_SECONDS"], settings["CARDSHARP_WATCH_SECONDS"]
-        assembly = stack.enter_context(open_assembly(settings))
+        assembly = stack.enter_context(open_bot_dependencies(settings))
         variables = {
             **settings,
             "CARDSHARP_STRATEGY": STRATEGY,

@@ -18,7 +18,10 @@ from support.waiting import HANG_SECONDS
 
 from cardsharp.core.clock import SystemClock
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
-from cardsharp_tools.games.deadmansdraw.emulated_arena import EmulatedArenaServer, emulated_arena
+from cardsharp_tools.games.deadmansdraw.emulated_arena import (
+    EmulatedArenaServer,
+    unstarted_emulated_arena,
+)
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from cardsharp_tools.match_sources.match_logs import default_store, open_log
 
@@ -52,7 +55,7 @@ def arena(request: pytest.FixtureRequest, arena_config: ArenaConfig) -> Iterator
         with ArenaServer(arena_config) as server:
             yield server
     else:
-        with emulated_arena(arena_config) as deployed, deployed:
+        with unstarted_emulated_arena(arena_config) as deployed, deployed:
             yield deployed
 
 

@@ -49,7 +49,7 @@ def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questio
         choice.name: choice.action
         for choice in question.screen.choices(question.decision_point.position)
     }
-    wrong = judge_answer(get_game(None), question, options[question.original_action])
+    wrong = judge_answer(get_game(None), question, options[question.original_action_label])
     right = judge_answer(get_game(None), question, options[wrong.thought.action])
     assert (right.is_correct, wrong.is_correct) == (True, False)
     assert wrong.best_value - wrong.value == pytest.approx(card.cost)

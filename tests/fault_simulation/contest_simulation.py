@@ -344,7 +344,7 @@ class ContestScenario(FaultSimulation):
         if not results:
             return
         result = self.rng.choice(results)
-        name = self.records.team_names()[self.rng.choice(result.teams)]
+        name = self.records.team_names_with_removed()[self.rng.choice(result.teams)]
         deeds: dict[str, Callable[[], object]] = {
             "decided a pairing": lambda: desk.rule_pairing(result.pairing, name, "appeal"),
             "let a team withdraw": lambda: desk.withdraw_team(name, "ill"),
@@ -406,7 +406,7 @@ class ContestScenario(FaultSimulation):
         for team in self.teams:
             if team.kind is ATTACKER:
                 self._judge_attacks(team)
-        places, names = records.standings(), records.team_names()
+        places, names = records.standings(), records.team_names_with_removed()
         self.champion = ", ".join(names[team] for team in places[0]) if places else "nobody"
 
     def _judge_attacks(self, team: SimulatedTeam) -> None:

@@ -105,7 +105,9 @@ def test_the_secret_is_redacted_from_the_moment_its_seat_is_loaded(tmp_path: Pat
     """
     secret, assigned_secret = str(uuid4()), str(uuid4())
     with closing(build_vault(f"sqlite:{tmp_path / 'log'}", VirtualClock())) as vault:
-        vault.add("seat", ServiceSeat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).to_json)
+        vault.add(
+            "seat", ServiceSeat(SERVICE, "game", "ann", "greedy", SecretStr(secret)).vault_record
+        )
         assert redact(f"player_uuid={secret}") == f"player_uuid={secret}", "nobody has looked yet"
         seat = find_seat(vault, "seat")
     assert (seat.secret, seat.with_secret(assigned_secret).secret) == (secret, assigned_secret)

@@ -23,7 +23,7 @@ from support.fault_server import FaultServer, full_response
 from support.store_fixtures import FakeClock, environment
 
 from cardsharp.aws import client
-from cardsharp.aws.client import call, create_client
+from cardsharp.aws.client import call_with_retries, create_client
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.aws.sqs_queue import SqsQueue
 from cardsharp.errors import ConfigError, StoreError, WriteConflict
@@ -173,7 +173,7 @@ def test_connection_errors_are_tried_five_times_and_permanent_ones_once(
         raise error
 
     with pytest.raises(StoreError, match="The queue cannot be reached"):
-        call("queue", request)
+        call_with_retries("queue", request)
     assert len(tries) == tried
 
 

@@ -42,7 +42,7 @@ from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.server.asgi_service import asgi_handler
-from cardsharp_tools.games.deadmansdraw.arena_options import wait_for_arena
+from cardsharp_tools.games.deadmansdraw.arena_options import fetch_account_when_reachable
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_server import http_server
 from cardsharp_tools.local_server.arena_server import ArenaServer
@@ -69,7 +69,7 @@ def test_tls_is_believed_by_its_certificate(tmp_path: Path, certificate: tuple[P
             untrusting_client as client,
             pytest.raises(UntrustedCertificate, match="name its CA file, with --ca-file FILE"),
         ):
-            wait_for_arena(client, SystemClock(), tries.append)
+            fetch_account_when_reachable(client, SystemClock(), tries.append)
         assert not tries, "the same certificate is not looked at again"
 
 

@@ -100,7 +100,7 @@ def test_a_function_contains_its_code_and_no_other(built: Build, name: str) -> N
         carried |= {"networkx"}
     contents = {path.name for path in folder.iterdir() if path.suffix != ".dist-info"}
     assert contents == {*carried, "release.sha256"}, "one function for all HTTP services"
-    assert built.resources[name]["Properties"]["Handler"] == f"{package}.app.handler"
+    assert built.functions_and_layers[name]["Properties"]["Handler"] == f"{package}.app.handler"
     source = REPOSITORY_ROOT / "functions" / package / "app.py"
     assert (folder / package / "app.py").read_bytes() == source.read_bytes()
 
@@ -186,14 +186,16 @@ def test_r21_a_function_starts_lightly_and_reaches_nothing_heavy(built: Build, n
 
     Processor time, of which there may be too much by chance but never too little.
     """
-    layers = [built.built_folder(layer) / "python" for layer in built.layers(native_architecture())]
+    layers = [
+        built.built_folder(layer) / "python" for layer in built.layer_names(native_architecture())
+    ]
     path = os.pathsep.join(str(folder) for folder in [built.built_folder(name), *layers])
     program = (
         f"import sys, time, {PACKAGES[name]}.app; print(time.process_time(), "
         "*{m.partition('.')[0] for m in sys.modules})"
     )
     python_variables = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    variables = python_variables | static_environment_variables(built.resources[name])
+    variables = python_variables | static_environment_variables(built.functions_and_layers[name])
     words = [sys.executable, "-S", "-c", program]
     spent: list[timedelta] = []
     limit = IMPORT_LIMIT

@@ -47,7 +47,7 @@ from cardsharp.games.deadmansdraw.arena_bot.practice_orders import (
     create_ordered_matches,
 )
 from cardsharp.games.deadmansdraw.contest.application import SERVICE as ARENA
-from cardsharp.games.deadmansdraw.contest.bootstrap import build_director
+from cardsharp.games.deadmansdraw.contest.bootstrap import build_director_dependencies
 from cardsharp.games.euchre.service.bootstrap import SERVICE
 from cardsharp.server.feed_bootstrap import build_feed
 from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, BOT_URL_SETTING
@@ -56,7 +56,7 @@ from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LocalLambdaContext, sqs_event
-from cardsharp_tools.local_play.bot_runtime import open_assembly
+from cardsharp_tools.local_play.bot_runtime import open_bot_dependencies
 from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
@@ -95,7 +95,7 @@ def seen() -> Iterator[Seen]:
         aws.shared_session,
         ssm_credentials.ssm_provider,
         build_seat_dependencies,
-        build_director,
+        build_director_dependencies,
     )
     for cached_function in forget:
         cached_function.cache_clear()
@@ -133,7 +133,7 @@ def deployed(
         "CARDSHARP_PACE_SECONDS": "0.1",
         "CARDSHARP_STRATEGY": "draw-3",
     }
-    with seen() as actions, open_assembly(variables) as assembly:
+    with seen() as actions, open_bot_dependencies(variables) as assembly:
         yield assembly, actions
 
 
@@ -155,7 +155,7 @@ def test_s13_the_blef_role_allows_exactly_the_actions_used(emulator: Emulator) -
         client.get(f"/games/{game}/make-public", admin_uuid=admin)
         assert game in client.get("/games").text
         client.create_and_start(2).play_out()
-        assert store.count_all() == 2
+        assert store.count_unexpired() == 2
     assert actions == may("BlefRole", "dynamodb")
 
 

@@ -46,8 +46,8 @@ from cardsharp_tools.local_cloud.lambda_events import (
     LambdaFunction,
     LocalLambdaContext,
 )
-from cardsharp_tools.local_play.game_service import game_service
-from cardsharp_tools.local_play.seat_orders import place_seat_order, run_workers
+from cardsharp_tools.local_play.game_service import create_game_service
+from cardsharp_tools.local_play.seat_orders import place_join_game_order, run_workers
 
 OUR_GAME = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 
@@ -79,7 +79,7 @@ def test_a_game_is_played_and_explained_while_another_never_starts(
     )
     secret, store = str(uuid4()), tmp_path / "log.db"
     with capture_log() as log, run_workers(store, notices.append, 1) as places:
-        waiting, offering = place_seat_order(GAME, idle), places.dispatcher
+        waiting, offering = place_join_game_order(GAME, idle), places.dispatcher
         until(lambda: (match := offering.match_log.match(waiting)) and match.is_parked)
         order = BlefJoinGameOrder.parse(active_seat)
         match_id = join_and_dispatch("blef", order, secret, places.vault, offering)
@@ -296,7 +296,7 @@ def test_an_invited_bot_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """At a service as `cardsharp blef serve` has it; it leaves when its game is gone."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     games = tmp_path / "games.db"
-    with game_service(GAME, f"sqlite:{games}") as front, front:
+    with create_game_service(GAME, f"sqlite:{games}") as front, front:
         place = BlefV2Client(front.url)
         game, (ann,) = place.create_with_players("ann")
         place.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name="Porevit")

@@ -81,7 +81,7 @@ def test_two_people_play_a_served_game_to_its_end(service: tuple[BlefService, st
     second = Seat(cycle(["check", "high card 9", "recap"]))
 
     def play(seat: Seat, name: str) -> str:
-        return BlefTerminal.join(Invitation(url, game, name), seat.person)
+        return BlefTerminal.play_remote_match(Invitation(url, game, name), seat.person)
 
     with ThreadPoolExecutor(2) as pool:
         ann = pool.submit(play, first, "ann")
@@ -110,7 +110,7 @@ def test_a_returning_player_keeps_the_seat_and_moves_once_despite_a_lost_respons
     for _ in range(2):
         seat = Seat(iter(["quit"]))
         with pytest.raises(PlayerQuit):
-            BlefTerminal.join(invitation, seat.person)
+            BlefTerminal.play_remote_match(invitation, seat.person)
         assert "Here are ann; the game has not started yet." in seat.page.getvalue()
     assert games.get_state(game, StateQuery(), timedelta).game.nicknames == ("ann",)
     bob = games.join(game, "bob")
@@ -124,7 +124,7 @@ def test_a_returning_player_keeps_the_seat_and_moves_once_despite_a_lost_respons
     monkeypatch.setattr(BlefClient, "play_action", act)
     seat = Seat(iter(["start", "pair of aces", "quit"]))
     with pytest.raises(PlayerQuit):
-        BlefTerminal.join(invitation, seat.person)
+        BlefTerminal.play_remote_match(invitation, seat.person)
     first = games.get_state(game, StateQuery(round=lambda _: 1), timedelta)
     assert moves == [first.position.history[0].action] == [11]
     assert "the connection broke" in seat.page.getvalue()

@@ -156,7 +156,7 @@ def test_a_claimed_seat_is_offered_once_and_a_failed_claim_is_closed(
     assert len(offering.queue) == 1
     with pytest.raises(WriteConflict), claimed(places, SEAT.with_secret("two")):
         raise WriteConflict("the nickname was taken meanwhile")
-    assert places.vault.find(SEAT.unique_match_id) == SEAT.to_json
+    assert places.vault.find(SEAT.unique_match_id) == SEAT.vault_record
     assert [running_match.match_id for running_match in offering.match_log.running_matches()] == [
         SEAT.unique_match_id
     ]

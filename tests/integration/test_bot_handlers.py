@@ -36,7 +36,7 @@ from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
     embedded_settings,
-    open_assembly,
+    open_bot_dependencies,
     run_bot_runtime,
 )
 from cardsharp_tools.local_server.arena_server import ArenaServer
@@ -69,7 +69,7 @@ def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterato
             **embedded_settings(folder / "matches.db"),
             **settings,
         }
-        with open_assembly(variables) as assembly:
+        with open_bot_dependencies(variables) as assembly:
             yield Place(arena, assembly, log_output)
     assert PASSWORDS[ALICE] not in log_output.getvalue()
 

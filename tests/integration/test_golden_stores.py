@@ -104,7 +104,7 @@ def test_euchre_of_every_version_shows_and_goes_on(version: str, tmp_path: Path,
     path = unpacked(version, "euchre.db", tmp_path)
     assert "play 9C" in cli("euchre", "show", "last", "--store", f"sqlite:{path}").out
     late = FakeClock(datetime(2100, 1, 1, tzinfo=UTC))
-    with closing(DEAL_STORE_FACTORY.open_document_store(path, late, read_only=True)) as keep:
+    with closing(DEAL_STORE_FACTORY.open_sqlite_document_store(path, late, read_only=True)) as keep:
         [(place, end)] = keep.keys_and_expiries()
         assert keep.get(place) is not None
     with closing(

@@ -4,12 +4,12 @@ import pytest
 from support.cost_measurement import measure_arena_match, measure_game, open_bot
 
 from cardsharp.play.catalog import all_games
-from cardsharp_tools.costs.model import CloudUsage, load_measured
+from cardsharp_tools.costs.model import ActivityUsage, load_measured
 
 RANDOM_GAMES = 0.3  # how much the means of a few matches may differ
 
 
-def assert_alike(usage: CloudUsage, stored: CloudUsage) -> None:
+def assert_alike(usage: ActivityUsage, stored: ActivityUsage) -> None:
     """Compare all but the processor time, which depends on the machine."""
     without = {"cpu_seconds"}
     assert usage.model_dump(exclude=without) == pytest.approx(

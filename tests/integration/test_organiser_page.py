@@ -28,7 +28,7 @@ from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp_tools.cli.options import ListenOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
-from cardsharp_tools.contest.contest_arena import open_arena
+from cardsharp_tools.contest.contest_arena import run_arena_and_local_players
 from cardsharp_tools.contest.contest_manager import ContestManager
 from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, team_submissions
 
@@ -173,7 +173,7 @@ def test_a_day_at_the_page(page: Page) -> None:
         page.does("freeze", minutes="0")
         assert any(director.step() for _ in range(400))
         first = records.results()[0]
-        winner = records.team_names()[first.teams[1]]
+        winner = records.team_names_with_removed()[first.teams[1]]
         page.does("rule", pairing=first.pairing, winner=winner, reason="appeal")
         assert records.results()[0].ruled != "appeal"
         assert any(director.step() for _ in range(400))
@@ -253,7 +253,10 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
         for name in ("One", "Two", "Three", "Four", "Five", "Six", "Seven"):
             records.add_team(name, SANDBOXED)
         records.add_team("Outside")
-        with open_arena(records, folder, ListenOptions(port=0)) as (url, organiser):
+        with run_arena_and_local_players(records, folder, ListenOptions(port=0)) as (
+            url,
+            organiser,
+        ):
             yield Cup(records, folder, url, organiser)
 
 

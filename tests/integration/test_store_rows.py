@@ -53,7 +53,9 @@ def read(path: Path, match_id: str) -> tuple[MatchRecord, list[MoveRecord]]:
 
 def test_every_decision_of_an_old_log_can_be_replayed(old: Path) -> None:
     record, moves = read(old, OLD)
-    logged_steps = [step for turn in group_into_turns(moves) for step in turn.decided_steps]
+    logged_steps = [
+        step for turn in group_into_turns(moves) for step in turn.steps_with_own_decision
+    ]
     replayed = [
         decision
         for decision in decisions(record, moves)

@@ -29,7 +29,7 @@ def test_a_rebuilt_player_is_as_strong_as_the_real_program(
 ) -> None:
     """Points and mean scores of 200 matches agree with the real programs' within both errors."""
     played = run_duel(DuelPlan(first=first, second=second, pairs=100, seed=2023, pure_python=True))
-    assert abs(played.points - points) <= margin + played.interval.margin
+    assert abs(played.points_percent - points) <= margin + played.interval.margin
     mean_scores = [played.count_sum("scores", player) / len(played.matches) for player in (0, 1)]
     assert mean_scores == pytest.approx(scores, abs=3.5)
 
@@ -60,7 +60,7 @@ def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs(
 )
 def test_the_stronger_wins_as_often_as_it_did(plan: DuelPlan, min_points: float) -> None:
     """A short run each; those of Dead Man's Draw that tell more are `cardsharp lab duel`."""
-    assert run_duel(plan).points >= min_points
+    assert run_duel(plan).points_percent >= min_points
 
 
 def test_threshold_plays_as_strong_as_it_was_measured() -> None:

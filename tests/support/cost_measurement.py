@@ -25,7 +25,7 @@ from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.play.catalog import all_games
 from cardsharp.play.game import Game
-from cardsharp_tools.costs.model import MEASURED, CloudUsage, MeasuredUsage
+from cardsharp_tools.costs.model import MEASURED, ActivityUsage, MeasuredUsage
 from cardsharp_tools.games.deadmansdraw.emulated_arena import (
     EmulatedArenaServer,
     create_arena_table,
@@ -34,7 +34,7 @@ from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, sqs_event
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
-from cardsharp_tools.local_play.bot_runtime import open_assembly
+from cardsharp_tools.local_play.bot_runtime import open_bot_dependencies
 from cardsharp_tools.local_play.game_service import EMULATOR, service_definition, store_environment
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
@@ -86,7 +86,7 @@ class MeasuredBot:
     table: str
     meter: UsageMeter
 
-    def measure_idle_minute(self) -> CloudUsage:
+    def measure_idle_minute(self) -> ActivityUsage:
         """Return the usage of one start of the poller at an arena in which nothing happens."""
         start = self.meter.counts
         remaining_times = iter([TIMEOUT, TIMEOUT])
@@ -95,7 +95,7 @@ class MeasuredBot:
         metrics_recorder.flush()
         return self.meter.usage_since(start)
 
-    def measure_match(self, matches: int) -> CloudUsage:
+    def measure_match(self, matches: int) -> ActivityUsage:
         """Return the mean usage of so many matches, with the bytes that they leave behind."""
         start = self.meter.counts
         for _ in range(matches):
@@ -150,7 +150,7 @@ def open_bot() -> Iterator[MeasuredBot]:
             "CARDSHARP_USER": BOT_CREDENTIALS[0],
             "CARDSHARP_PASSWORD": BOT_CREDENTIALS[1],
         }
-        assembly = stack.enter_context(open_assembly(variables))
+        assembly = stack.enter_context(open_bot_dependencies(variables))
         dynamodb = emulator.client("dynamodb")
         yield MeasuredBot(arena, assembly, dynamodb, resources.tables["Matches"], meter)
 
@@ -158,7 +158,7 @@ def open_bot() -> Iterator[MeasuredBot]:
 # --- The arena and the services ------------------------------------------------------------------
 
 
-def measure_arena_match(matches: int) -> CloudUsage:
+def measure_arena_match(matches: int) -> ActivityUsage:
     """Return the mean usage of matches at our arena between two clients in long polls."""
     is_finished = threading.Event()
 
@@ -186,7 +186,7 @@ def measure_arena_match(matches: int) -> CloudUsage:
         return meter.usage_since(start, matches)
 
 
-def measure_game(game: Game, games: int) -> CloudUsage:
+def measure_game(game: Game, games: int) -> ActivityUsage:
     """Return the mean usage of typical games at a game's service."""
     assert game.play_typical_match is not None
     play_typical_match = game.play_typical_match.load()

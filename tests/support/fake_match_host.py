@@ -108,10 +108,10 @@ class FakeMatchHost:
         self.begun_matches.append(FakeMatch(match, order, foreign))
         return self.begun_matches[-1]
 
-    def end_match(self, match: str, winner: str | None, comment: str) -> None:
+    def end_match(self, match_id: str, winner: str | None, comment: str) -> None:
         """End a match without points."""
         del comment
-        fake_match = self._match_by_id(match)
+        fake_match = self._match_by_id(match_id)
         place = None if winner is None else fake_match.request.teams.index(winner)
         self._stop(fake_match, MatchScore((0,) * len(fake_match.request.teams), place))
 

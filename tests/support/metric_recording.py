@@ -36,7 +36,7 @@ from cardsharp_tools.local_cloud.lambda_events import (
 )
 from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample, read_emf_samples
 from cardsharp_tools.local_cloud.template_files import create_table, service_prefix
-from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_assembly
+from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_bot_dependencies
 from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS
 from cardsharp_tools.local_server.arena_server import ArenaServer
@@ -178,4 +178,6 @@ def metric_recorder(
             (folder / f"{broken}.db").write_text("this is no database")
         game_api.app.build_handler.cache_clear()
         stack.callback(game_api.app.build_handler.cache_clear)
-        yield MetricRecorder(arena, stack.enter_context(open_assembly(variables)), lines, broken)
+        yield MetricRecorder(
+            arena, stack.enter_context(open_bot_dependencies(variables)), lines, broken
+        )

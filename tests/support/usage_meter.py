@@ -10,7 +10,7 @@ import botocore.handlers
 
 from cardsharp.aws.client import shared_session
 from cardsharp.aws.telemetry import redirect_logs_and_metrics
-from cardsharp_tools.costs.model import CloudUsage
+from cardsharp_tools.costs.model import ActivityUsage
 from cardsharp_tools.local_cloud.lambda_events import Event, LambdaHandler, LocalLambdaContext
 
 WRITE_OPERATIONS = {
@@ -66,13 +66,13 @@ class UsageMeter:
         with self._lock:
             return self._counts | Counter(log_bytes=len(self.log.getvalue().encode()))
 
-    def usage_since(self, start: Counter[str], repetitions: int = 1) -> CloudUsage:
+    def usage_since(self, start: Counter[str], repetitions: int = 1) -> ActivityUsage:
         """Return the mean usage of equal activities since an earlier reading of `counts`."""
         counts = self.counts
         counts.subtract(start)
         cpu_seconds = counts.pop("nanoseconds", 0) / 1e9 / repetitions
         means = {name: round(count / repetitions, 2) for name, count in counts.items()}
-        return CloudUsage(cpu_seconds=round(cpu_seconds, 4), **means)
+        return ActivityUsage(cpu_seconds=round(cpu_seconds, 4), **means)
 
     def _request_units(self, params: dict[str, Any], model: Any, **_: object) -> None:  # noqa: ANN401
         if "ReturnConsumedCapacity" in model.input_shape.members:

@@ -28,7 +28,7 @@ from cardsharp.games.blef.service.bootstrap import authorize_subscription
 from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY, GameStore
 from cardsharp.games.blef.service.records import GamePlayer, GameRecord, uuid_digest
-from cardsharp.games.blef.service.request_params import is_random_uuid, parse_number
+from cardsharp.games.blef.service.request_params import is_random_uuid, parse_lenient_number
 from cardsharp.games.blef.service.wire import parse_state, position_from_state, state_body
 from cardsharp.games.blef.simulation import make_deal_function, resample_hidden_hands
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
@@ -68,7 +68,7 @@ NO_NUMBERS += ("\u0661", "\u00a01")
 def test_parse_number_returns_none_for_malformed_text(text: str) -> None:
     """The last one would take three minutes if it took the square of its length."""
     began = process_time()
-    assert parse_number(text) is None
+    assert parse_lenient_number(text) is None
     assert process_time() - began < 30
 
 

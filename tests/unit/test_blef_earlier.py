@@ -177,8 +177,8 @@ def test_observed_lies_and_checks_shape_the_opponent_model() -> None:
     assert later.likelihood(CARDS_ONLY, nines, pair, CHECK) < initial_model.likelihood(
         CARDS_ONLY, nines, pair, CHECK
     )
-    assert later.habit_weights != initial_model.habit_weights
-    assert sum(later.habit_weights) == pytest.approx(1)
+    assert later.habit_and_model_weights != initial_model.habit_and_model_weights
+    assert sum(later.habit_and_model_weights) == pytest.approx(1)
 
 
 def test_model_separates_opening_lies_from_truthful_answers() -> None:

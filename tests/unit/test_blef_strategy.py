@@ -21,14 +21,14 @@ from cardsharp.games.blef.strategies.bayes import describe_probability, evaluate
 from cardsharp.games.blef.strategies.bet_probabilities import (
     bet_probabilities,
     card_bits,
-    missing_cards,
+    missing_card_bits,
     true_bets,
 )
 from cardsharp.games.blef.strategies.large_round_policy import (
     FEATURE_COUNT,
     OVERLAP_CLASSES,
     PROBABILITY_CLASSES,
-    bet_overlap,
+    bet_overlap_class,
     load_large_round_policy,
 )
 from cardsharp.games.blef.strategies.policy_tables import (
@@ -88,7 +88,7 @@ def test_bet_verdicts_match_the_rules_and_probabilities_without_hidden_cards(
 def test_a_bet_holds_with_its_missing_cards_and_fails_without_any_of_them(
     bet: Bet, pool: set[BlefCard]
 ) -> None:
-    missing = missing_cards(BETS.index(bet), card_bits(pool))
+    missing = missing_card_bits(BETS.index(bet), card_bits(pool))
     lacked = {card for card in DECK if missing & card_bits([card])}
     assert not lacked & pool
     assert bet.holds(pool | lacked)
@@ -264,7 +264,7 @@ def test_an_unusable_table_file_is_reported(content: bytes | None, tmp_path: Pat
     ],
 )
 def test_bet_overlap_with_the_previous_bet(previous_bet: str, last: str, shared: int) -> None:
-    assert bet_overlap(NUMBERS[previous_bet], NUMBERS[last]) == shared
+    assert bet_overlap_class(NUMBERS[previous_bet], NUMBERS[last]) == shared
 
 
 def test_shipped_tables_are_intact_small_and_symmetric() -> None:
@@ -277,6 +277,6 @@ def test_shipped_tables_are_intact_small_and_symmetric() -> None:
     for cards in large.rounds:
         for last in (NO_BET, 0, 40, len(BETS) - 1):
             higher = len(BETS) - last - 1
-            assert len(large.probabilities(cards, last)) == OVERLAP_CLASSES * (
+            assert len(large.read_encoded_probabilities(cards, last)) == OVERLAP_CLASSES * (
                 PROBABILITY_CLASSES + FEATURE_COUNT * higher
             )

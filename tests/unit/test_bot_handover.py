@@ -253,8 +253,8 @@ def test_waits_and_decisions_begin_only_with_time_for_their_successors(
         TIMING.decision_timeout + 2 * TIMING.action_timeout,
     )
     for has_time, needed in (
-        (LeaseKeeper.has_time_to_wait, wait),
-        (LeaseKeeper.has_time_to_decide, decide),
+        (LeaseKeeper.has_time_for_long_poll, wait),
+        (LeaseKeeper.has_time_for_action, decide),
     ):
         assert not has_time(hold(log, needed))
         assert has_time(hold(log, needed + INSTANT))
@@ -264,7 +264,7 @@ def test_waits_and_decisions_begin_only_with_time_for_their_successors(
         (TIMING.handover_margin / 4, timedelta(0)),
     ):
         began = log.clock.now()
-        hold(log, remaining_time).sleep(timedelta(seconds=5))
+        hold(log, remaining_time).sleep_before_handover(timedelta(seconds=5))
         assert log.clock.now() - began == slept
 
 
@@ -296,7 +296,7 @@ def test_lease_is_renewed_despite_occasional_store_failures(
 ) -> None:
     log.fails = True
     keeper = hold(log)
-    with keeper.renew_in_background():
+    with keeper.renew_until_release():
         for _ in range(11):
             log.clock.wait_for_waiter()
             log.clock.advance(TIMING.renew_interval)
@@ -311,7 +311,7 @@ def test_lease_is_renewed_despite_occasional_store_failures(
 
 def test_a_worker_learns_that_its_match_was_taken(log: FailingLog) -> None:
     keeper = hold(log)
-    with keeper.renew_in_background():
+    with keeper.renew_until_release():
         log.clock.wait_for_waiter()
         # As after a long pause of this process only: nobody renewed in time.
         bob = log.acquire_lease("m", "ann", TIMING.lease_ttl)

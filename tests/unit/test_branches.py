@@ -150,7 +150,7 @@ def test_hidden_cards_are_dealt_anew_unless_the_same_cards_are_requested(name: s
     record, moves = match_of(game)
     fair, same = find_branch_point(record, moves), find_branch_point(record, moves, same_cards=True)
     dealt, original_cards = (
-        [str(HIDDEN[name](point.start_state(Random(seed))[1])) for seed in seeds]
+        [str(HIDDEN[name](point.restore_actions_and_state(Random(seed))[1])) for seed in seeds]
         for point in (fair, same)
     )
     assert len(set(original_cards)) == 1
@@ -317,4 +317,7 @@ def test_figures_add_up_whatever_follows_and_the_judge_itself_is_perfect(
         dealt = record.header["dealt"]
         assert full_analysis.chance == deal_luck(tuple(map(parse_card, dealt)))  # type: ignore[arg-type]
         untold = {name: value for name, value in record.header.items() if name != "dealt"}
-        assert game.judge.load().estimate_luck(replace(record, header=untold), moves) is None
+        assert (
+            game.judge.load().estimate_first_side_luck(replace(record, header=untold), moves)
+            is None
+        )

@@ -29,7 +29,7 @@ from cardsharp.core.redaction import REDACTED, redact, register_secrets
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
-from cardsharp_tools.games.deadmansdraw.bot_runner import bot_slot
+from cardsharp_tools.games.deadmansdraw.bot_runner import bot_slot_acquirer
 from cardsharp_tools.local_play import handler_environment
 from cardsharp_tools.local_play.handler_environment import LogFile, redirect_telemetry
 from cardsharp_tools.local_server.log_filter import LOG_REPEAT_SECONDS, RepeatFilter
@@ -315,7 +315,7 @@ def test_the_newest_bot_holds_its_slot_and_other_slots_are_independent(tmp_path:
         settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
         offering = SimpleNamespace(watch=None)
         bot_environment: Any = SimpleNamespace(settings=settings, player_id=user, offering=offering)
-        return bot_slot(bot_environment)
+        return bot_slot_acquirer(bot_environment)
 
     store = f"sqlite:{tmp_path / 'm.db'}"
     with place(store) as slot:

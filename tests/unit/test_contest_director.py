@@ -251,7 +251,7 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
     matches_by_id = {match.id: match for match in cup.tables.begun_matches}
     for result in results:
         assert result.decided
-        for match, facts in result.finished_matches:
+        for match, facts in result.finished_match_ids_and_facts:
             seated = dict(
                 zip(
                     matches_by_id[match].request.teams,
@@ -292,13 +292,13 @@ def test_a_ruling_that_changes_later_pairings_is_refused_without_replay() -> Non
     desk.rule_pairing(first.pairing, loser, "appeal")
     assert records.stage is ContestStage.RUNNING, "it goes on"
     assert cup.goes_on()
-    assert {match.pairing for match in records.discarded_matches()} >= {"3", "4"}
+    assert {match.pairing for match in records.discarded_results()} >= {"3", "4"}
     assert "<b>Does not count:</b>" in cup.public
     assert (records.results(), records.standings()) == cup.recompute_results()
     desk.undo()
     assert cup.goes_on()
     assert records.results() == initial_results
-    assert records.discarded_matches()
+    assert records.discarded_results()
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS_BY_NAME)))
@@ -319,7 +319,7 @@ def test_a_freeze_hides_results_until_they_are_revealed(data: st.DataObject, for
         return {
             match.id
             for match in cup.tables.begun_matches
-            if match_filter.hides(match.request.tags, match.id)
+            if match_filter.hides_organiser_match(match.request.tags, match.id)
         }
 
     for _ in happens():

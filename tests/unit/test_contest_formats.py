@@ -69,7 +69,7 @@ def decided_by(
         decided_pairings = tuple(
             (pairing, decided[pairing.key]) for pairing in pairings
         )  # as a director knows it
-        pairings = form.with_matching_fields(drawn_rounds=(decided_pairings,)).pairings(
+        pairings = form.replace_known_fields(drawn_rounds=(decided_pairings,)).pairings(
             teams, decided
         )
         assert {*chain(*waves)} <= {*pairings}, "a pairing has changed"
@@ -119,7 +119,7 @@ def test_standings_are_by_points_then_matches_and_a_bye_scores_a_point() -> None
     assert RoundRobin().standings(teams, {}) == [teams]
     teams, form = named(3), Swiss()
     assert form.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 1}
-    late = form.with_matching_fields(late_joiners=(("t2", 2),))
+    late = form.replace_known_fields(late_joiners=(("t2", 2),))
     assert late.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
 
 
@@ -136,12 +136,17 @@ def test_viewing_a_contest_needs_no_pairing_library(
     ]
     results = [replace(result, decided=result.round < 3) for result in results if result.round <= 3]
     monkeypatch.setitem(sys.modules, "networkx", None)
-    for form in (cup.format_for((), results), cup.format_for((), results, may_draw=True)):
+    for form in (
+        cup.format_with_history((), results),
+        cup.format_with_history((), results, may_draw=True),
+    ):
         assert form.pairings(teams, outcomes_by_key(results)) == tuple(
             result.as_pairing for result in results
         )
     ruled = outcomes_by_key([replace(results[0], winner=None, wins=(0, 0)), *results[1:]])
-    assert {pairing.round for pairing in cup.format_for((), results).pairings(teams, ruled)} == {1}
+    assert {
+        pairing.round for pairing in cup.format_with_history((), results).pairings(teams, ruled)
+    } == {1}
 
 
 @pytest.mark.parametrize("form", [Swiss(), LadderFormat()], ids=["swiss", "ladder"])

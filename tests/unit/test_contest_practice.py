@@ -24,7 +24,7 @@ from cardsharp.contest.practice import (
     INITIAL_BREAK,
     MAX_BREAK,
     PracticeDirector,
-    break_end_by_team,
+    absence_break_end_by_team,
     practice_ladder,
 )
 from cardsharp.contest.results import ContestRecords
@@ -98,7 +98,7 @@ def test_a_removed_team_keeps_its_name_and_a_withdrawn_team_is_not_paired(
     practised(records, tables, 10)
     removed_team, withdrawn_team, *_ = ids(records)
     records.remove_team("Team 0")
-    assert records.team_names()[removed_team] == "Team 0"
+    assert records.team_names_with_removed()[removed_team] == "Team 0"
     ContestDirector(records, FakeMatchHost()).step()
     ContestAdmin(records, lambda: tables.current_time).withdraw_team("Team 1", "ill")
     previous_count = len(tables.begun_matches)
@@ -178,7 +178,7 @@ def test_a_team_that_does_not_play_rests_longer_each_time() -> None:
         return PracticeMatch(number, ("a", "b"), f"{number}", noon, facts, gone)
 
     def rest(*meetings: PracticeMatch) -> timedelta:
-        return break_end_by_team(meetings)["a"] - noon
+        return absence_break_end_by_team(meetings)["a"] - noon
 
     abandoned_meetings = [meeting(number, ("a",)) for number in range(9)]
     assert [rest(*abandoned_meetings[:n]) for n in (1, 2, 3, 9)] == [

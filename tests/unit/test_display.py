@@ -15,7 +15,7 @@ from cardsharp.errors import StoreError
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import MoveRecord
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
-from cardsharp_tools.cli.commands.game_bot import _Steps
+from cardsharp_tools.cli.commands.game_bot import _StepPrinter
 from cardsharp_tools.cli.console import print_error, print_notice
 from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
 from cardsharp_tools.local_play.bot_runtime import OnRunning
@@ -83,14 +83,14 @@ def test_bot_steps_are_printed_as_far_as_they_are_readable(
     with open_log(f"sqlite:{tmp_path / 'bot.db'}") as log:
         lease = log.acquire_lease("m", "worker", _HOUR, record.header)
         log.write_facts(lease, {move.sequence: move.facts for move in moves[:3] if move.facts})
-        steps = _Steps(get_game(name), log, "m", as_json=True)
-        steps.tell()
-        steps.tell()
+        steps = _StepPrinter(get_game(name), log, "m", as_json=True)
+        steps.print_new_steps()
+        steps.print_new_steps()
         assert len(capsys.readouterr().out.splitlines()) == len([*facts(moves[:3])])
         log.write_intent(lease, 99, {"options": 7})
         log.write_facts(lease, {99: {"odd": True}})
-        steps.tell()
-        steps.tell()
+        steps.print_new_steps()
+        steps.print_new_steps()
     error_output = capsys.readouterr().err
     assert error_output.count("Match m cannot be shown") == 1
     assert error_output.count("The match continues.") == 1

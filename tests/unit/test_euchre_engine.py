@@ -27,8 +27,8 @@ from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
 from cardsharp.games.euchre.strategies.playout import (
     CardPlayState,
     PlayOrder,
-    card_play_states,
     playout_points,
+    replay_card_play,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng
 from cardsharp.games.euchre.strategies.rule_based import RuleBased
@@ -297,9 +297,9 @@ def over_bits(deal: Deal) -> int:
         trump_layout(table.trump_call.suit),
     )
     dealt = tuple(card_mask(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS)
-    hidden = EuchreWorld((), dealt).cards_not_dealt(table.trump_call, table.turn_card)
+    hidden = EuchreWorld((), dealt).cards_not_dealt_to_seats(table.trump_call, table.turn_card)
     played_bits = (cards.bit[card] for trick in table.tricks for _, card in trick)
-    *_, stage = card_play_states(played_bits, seating)
+    *_, stage = replay_card_play(played_bits, seating)
     return playout_points(
         seating, [cards.to_mask(deal.hand(seat)) for seat in SEATS], hidden, stage
     )

@@ -36,7 +36,7 @@ from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.executors import strategy_file
 from cardsharp_tools.lab.confidence_interval import mean_interval, wilson_interval
-from cardsharp_tools.lab.duel_result import DuelResult, MatchResult
+from cardsharp_tools.lab.duel_result import DuelResult, FirstPlayerMatchResult
 from cardsharp_tools.lab.ladder import LadderClimb, load_ladder
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.rng import SplitMix64Random
@@ -83,7 +83,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
         for duel_plan, file in zip((plan(12), other), files, strict=True)
     )
     gap, bounds, matches = compare_runs(*files)
-    assert gap == pytest.approx(first_run.points - second_run.points)
+    assert gap == pytest.approx(first_run.points_percent - second_run.points_percent)
     assert matches == 24
     assert bounds.low < gap < bounds.high
     assert bounds.margin < first_run.interval.margin + second_run.interval.margin
@@ -106,7 +106,7 @@ def test_dice_and_score_interval_are_the_published_ones() -> None:
 def test_a_player_without_dice_stands_at_exactly_half_against_itself(game: str, name: str) -> None:
     """Each deal is played from both sides, so what one side wins the other loses."""
     mirror = run_duel(DuelPlan(game=game, first=name, second=name, pairs=2, pure_python=True))
-    assert mirror.points == 50
+    assert mirror.points_percent == 50
 
 
 def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_seat() -> None:
@@ -222,7 +222,9 @@ def test_a_measured_rung_is_reused_until_the_file_changes_or_a_rerun(tmp_path: P
     def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
         share = float(plan.second == "random")
         tested.add_pairs(repeat(share, plan.pairs))
-        pairs = ((MatchResult(share, {}), MatchResult(share, {})),) * tested.pair_count
+        pairs = (
+            (FirstPlayerMatchResult(share, {}), FirstPlayerMatchResult(share, {})),
+        ) * tested.pair_count
         return DuelResult(replace(plan, pairs=len(pairs)), pairs)
 
     def climbed(climb: LadderClimb) -> list[tuple[str, str, bool]]:

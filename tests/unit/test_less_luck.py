@@ -27,7 +27,13 @@ from cardsharp.games.euchre.rules import score
 from cardsharp.games.euchre.rules import start as start_deal
 from cardsharp.games.euchre.simulation import SeatedDeal, shuffled_deck
 from cardsharp.games.euchre.simulation import SimulatedEuchreMatch as EuchreMatch
-from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, MatchLuck, MatchResult, Pair
+from cardsharp_tools.lab.duel_result import (
+    DuelResult,
+    FirstPlayerLuck,
+    FirstPlayerMatchResult,
+    LuckAdjuster,
+    Pair,
+)
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.run_file import run_duel_with_progress
 from cardsharp_tools.lab.runner import run_duel
@@ -114,7 +120,9 @@ def pairs(number: int, worth: float, dice: Random) -> list[Pair]:
         luck = dice.gauss(0, 0.2)
         share = 0.6 + luck + dice.gauss(0, 0.05)
         judged_luck = worth * luck + dice.gauss(0, 0.05)
-        results.append((MatchResult(share, {}, luck=MatchLuck(share, judged_luck)),))
+        results.append(
+            (FirstPlayerMatchResult(share, {}, luck=FirstPlayerLuck(share, judged_luck)),)
+        )
     return results
 
 
@@ -141,9 +149,17 @@ def test_a_pair_does_not_influence_its_luck_adjustment() -> None:
         less, other = LuckAdjuster(), LuckAdjuster()
         for pair in earlier_pairs:
             assert less.adjusted_share(pair) == other.adjusted_share(pair)
-        won, lost = ((MatchResult(share, {}, luck=MatchLuck(share, luck)),) for share in (1.0, 0.0))
+        won, lost = (
+            (FirstPlayerMatchResult(share, {}, luck=FirstPlayerLuck(share, luck)),)
+            for share in (1.0, 0.0)
+        )
         assert less.adjusted_share(won) - other.adjusted_share(lost) == pytest.approx(1.0)
-    assert LuckAdjuster().adjusted_share((MatchResult(1.0, {}), MatchResult(0.5, {}))) == 0.75
+    assert (
+        LuckAdjuster().adjusted_share(
+            (FirstPlayerMatchResult(1.0, {}), FirstPlayerMatchResult(0.5, {}))
+        )
+        == 0.75
+    )
 
 
 PLAN = DuelPlan(
@@ -169,12 +185,14 @@ def test_it_changes_no_match(tmp_path: Path) -> None:
     )
     assert [match.points for match in played.matches] == [match.points for match in plain.matches]
     assert "luck-adjusted: " in str(played)
-    same.add_pairs(played.shares)
+    same.add_pairs(played.adjusted_shares)
     assert tested.log_likelihood_ratio == same.log_likelihood_ratio, (
         "a sequential test takes these shares"
     )
     assert plain.luck_adjusted_result is None
-    assert plain.shares == tuple(fmean(match.points for match in pair) for pair in plain.pairs)
+    assert plain.adjusted_shares == tuple(
+        fmean(match.points for match in pair) for pair in plain.pairs
+    )
     assert run_duel_with_progress(PLAN, None, file) == played
 
 

@@ -13,7 +13,7 @@ import pytest
 from support.waiting import until
 
 from cardsharp_tools.executors import line_process
-from cardsharp_tools.executors.hang_monitor import BACKSTOP, UsageMeter, sample_usage
+from cardsharp_tools.executors.hang_monitor import BACKSTOP, BusyIdleTimeMeter, sample_usage
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
 
@@ -50,11 +50,11 @@ def crowded() -> Iterator[None]:
         yield
 
 
-def watched(popen: subprocess.Popen[bytes]) -> UsageMeter:
-    return UsageMeter(lambda: process_tree(popen.pid))
+def watched(popen: subprocess.Popen[bytes]) -> BusyIdleTimeMeter:
+    return BusyIdleTimeMeter(lambda: process_tree(popen.pid))
 
 
-def looked(usage: UsageMeter) -> UsageMeter:
+def looked(usage: BusyIdleTimeMeter) -> BusyIdleTimeMeter:
     usage.take_sample(LOOK)
     return usage
 
@@ -109,7 +109,7 @@ def test_a_stopped_process_is_charged_as_rest_unless_it_is_spared() -> None:
                 (process_sample := sample_usage([popen.pid])) is not None and process_sample.stopped
             )
         )
-        usage = UsageMeter(lambda: process_tree(popen.pid), spares_stopped=True)
+        usage = BusyIdleTimeMeter(lambda: process_tree(popen.pid), spares_stopped=True)
         for _ in range(50):
             usage.take_sample(LOOK)
         assert (usage.used, usage.rested, usage.elapsed) == (0, 0, 0)
@@ -119,7 +119,7 @@ def test_a_stopped_process_is_charged_as_rest_unless_it_is_spared() -> None:
 
 
 def test_without_samples_the_wall_clock_limits_in_the_end() -> None:
-    usage = UsageMeter(list)
+    usage = BusyIdleTimeMeter(list)
     until(lambda: looked(usage).exceeds(0.3 / BACKSTOP))
     assert (usage.used, usage.rested) == (0, 0)
 

@@ -68,7 +68,7 @@ from cardsharp.server.match_site import (
     build_pages_application,
 )
 from cardsharp.server.openapi_page import HEADERS, render_page
-from cardsharp.server.request_parsing import JsonBodyParser, ParameterParser
+from cardsharp.server.request_parsing import ParameterParser, QueryOrJsonParser
 from cardsharp.store.match_log import Body, MatchStatus
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 
@@ -163,9 +163,9 @@ class NullableQuery(BaseModel):
     tags: tuple[str, ...] = ()
 
 
-@pytest.mark.parametrize("reading", [JsonBodyParser(), ParameterParser()])
+@pytest.mark.parametrize("reading", [QueryOrJsonParser(), ParameterParser()])
 def test_a_parameter_that_may_be_null_is_described(
-    reading: JsonBodyParser | ParameterParser,
+    reading: QueryOrJsonParser | ParameterParser,
 ) -> None:
     """It made the document of an API a failure of the server."""
     name, tags = reading.describe(NullableQuery, "GET", ())["parameters"]  # type: ignore[misc]

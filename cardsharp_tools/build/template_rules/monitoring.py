@@ -31,8 +31,11 @@ def service_metrics() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("service_metrics.toml").read_text("utf-8"))
 
 
-def check_redrive_alarm(template: Template) -> Iterator[str]:
-    """Yield each alarm on messages sent to a queue that only a redrive policy sends to."""
+def check_dead_letter_alarm_metric(template: Template) -> Iterator[str]:
+    """Yield each alarm on `NumberOfMessagesSent` of a queue that gets only redriven messages.
+
+    The metric does not count messages that a redrive policy moves, so the alarm never fires.
+    """
     fed = {referenced_name(reference) for reference in _fed(template["Resources"])}
     for name, alarm in resources_of_type(template, ALARM):
         for metric in _metrics_of(alarm):

@@ -21,7 +21,7 @@ from cardsharp_tools.build.template_rules.expressions import (
     referenced_name,
     resources_of_type,
 )
-from cardsharp_tools.local_cloud.nested_stacks import default_resources
+from cardsharp_tools.local_cloud.nested_stacks import apply_default_parameters
 
 FUNCTION, MAPPING = "AWS::Lambda::Function", "AWS::Lambda::EventSourceMapping"
 QUEUE, QUEUE_POLICY = "AWS::SQS::Queue", "AWS::SQS::QueuePolicy"
@@ -97,7 +97,7 @@ def check_event_source(template: Template) -> Iterator[str]:
 
 def check_new_account_limits(template: Template) -> Iterator[str]:
     """Yield each setting that a new account with ten concurrent executions does not allow."""
-    deployed = default_resources(template)
+    deployed = apply_default_parameters(template)
     reserved = [
         name
         for name, function in resources_of_type(deployed, FUNCTION)

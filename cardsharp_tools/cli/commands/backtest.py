@@ -234,7 +234,9 @@ def _differences(match: BacktestedMatch, decisions: Sequence[BacktestedDecision]
     for decision in decisions:
         fault = decision.new_decision.error
         new_action = (
-            Text(decision.new_action) if fault is None else Text(f"fault: {fault}", style="red")
+            Text(decision.new_action_name)
+            if fault is None
+            else Text(f"fault: {fault}", style="red")
         )
         table.add_row(
             str(decision.decision_point.step.turn),
@@ -306,7 +308,7 @@ def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
         *new_options,
         *then,
         *tried.judge_values,
-        tried.new_action,
+        tried.new_action_name,
         tried.original_decision.action,
     }
     deciders = [match.player_name, f"then {doer}", *([] if judge is None else [f"by {judge.name}"])]
@@ -320,7 +322,7 @@ def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
             if judge is None
             else ["" if judge_value is None else judge_value_text(judge.value_format, judge_value)]
         )
-        actions_by_time = {"now": tried.new_action, "then": tried.original_decision.action}
+        actions_by_time = {"now": tried.new_action_name, "then": tried.original_decision.action}
         chosen = " ".join(when for when, action in actions_by_time.items() if action == name)
         values = (
             option_value_text(candidate.value, candidate.unit) if candidate else ""
@@ -337,7 +339,7 @@ def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
 def _rows(match: BacktestedMatch, tried: BacktestedDecision) -> Iterator[tuple[str, Text]]:
     decided, then = tried.new_decision, tried.original_decision
     took = f"{decided.duration / timedelta(milliseconds=1):.1f} ms"
-    yield "now", Text.assemble((tried.new_action, "bold"), "  ", decided.decision.reason)
+    yield "now", Text.assemble((tried.new_action_name, "bold"), "  ", decided.decision.reason)
     for name, lines, style in (
         ("fault", decided.error or "", "red"),
         ("at", decided.traceback, ""),
@@ -390,7 +392,7 @@ def _decision(match: BacktestedMatch, tried: BacktestedDecision) -> dict[str, ob
         },
         "now": {
             "by": match.player,
-            "action": tried.new_action,
+            "action": tried.new_action_name,
             "reason": decided.decision.reason,
             "options": [
                 {

@@ -21,13 +21,13 @@ from cardsharp_tools.cli.console import print_json, print_notice, print_result, 
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress, StoreFile
-from cardsharp_tools.executors.strategy_file import load_strategy
-from cardsharp_tools.http_session import proxy_override
+from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.http_session import override_proxy
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.seat_orders import (
     SEAT_LOG_POLL_INTERVAL,
     match_outcome,
-    place_seat_order,
+    place_join_game_order,
     run_workers,
 )
 from cardsharp_tools.match_sources.match_logs import data_folder
@@ -62,15 +62,15 @@ class JoinGameOptions(CommandOptions):
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """Print one JSON document per line."""
 
-    def seat_order(self, game: Game, match: str | None) -> Mapping[str, object]:
-        """Return the request for a seat in a game; raise `ConfigError` for an unknown strategy."""
-        strategy = load_strategy(self.strategy or game.default_strategy, game)
+    def join_game_order(self, game: Game, match: str | None) -> Mapping[str, object]:
+        """Return the order to join a game; raise `ConfigError` for an unknown strategy."""
+        strategy = register_strategy(self.strategy or game.default_strategy, game)
         return {"url": self.url, "game": match, "nickname": self.nickname, "strategy": strategy}
 
 
 def bot(*, options: JoinGameOptions, game: RequiredGame = FIRST_GAME) -> int:
     """Join a game at a service and play it. Run it again to resume a game."""
-    with proxy_override(options.proxy):
+    with override_proxy(options.proxy):
         return _played(game, options)
 
 
@@ -81,17 +81,17 @@ def _played(game: Game, options: JoinGameOptions) -> int:
     if options.game is None:
         _attend_public(game, options, store)
         return ExitCode.OK
-    seat_order = options.seat_order(game, options.game)
+    seat_order = options.join_game_order(game, options.game)
     if game.check_order is not None:
         game.check_order.load()(seat_order)
     with (
         redirect_telemetry(data_folder() / "bot.log"),
         run_workers(store, print_notice, 1) as dependencies,
     ):
-        match = place_seat_order(game, seat_order)
+        match = place_join_game_order(game, seat_order)
         location = f"in game {options.game} at {options.url}"
         print_notice(f"{options.nickname} plays {location}; Ctrl-C stops it.")
-        step_printer = _Steps(
+        step_printer = _StepPrinter(
             game, dependencies.dispatcher.match_log, match, as_json=options.as_json
         )
         outcome = None
@@ -100,7 +100,7 @@ def _played(game: Game, options: JoinGameOptions) -> int:
             outcome = match_outcome(
                 dependencies, match
             )  # before the steps, so that the last is told
-            step_printer.tell()
+            step_printer.print_new_steps()
         print_result(outcome, _ending(outcome), as_json=options.as_json, style="bold")
         return ExitCode.FAILED if outcome["result"] == UNKNOWN else ExitCode.OK
 
@@ -111,7 +111,7 @@ def _attend_public(game: Game, options: JoinGameOptions, store: Path) -> None:
             f"Services of {game.title} list no public games. Name the game with --game."
         )
     lobby = game.list_open_games.load()
-    options.seat_order(game, None)
+    options.join_game_order(game, None)
     lobby(options.url)  # before anybody waits for what is none
     print_notice(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
     seats = run_workers(store, print_notice, options.concurrency)
@@ -147,8 +147,8 @@ def join_public_games(
                     f"Joining {open_game.game_id}. Players there: "
                     f"{', '.join(open_game.players) or 'none yet'}."
                 )
-                playing[open_game.game_id] = place_seat_order(
-                    game, options.seat_order(game, open_game.game_id)
+                playing[open_game.game_id] = place_join_game_order(
+                    game, options.join_game_order(game, open_game.game_id)
                 )
                 joined_games.add(open_game.game_id)
         yield
@@ -160,7 +160,7 @@ def _ending(outcome: Body) -> str:
     return f"We have {outcome['result']}."
 
 
-class _Steps:
+class _StepPrinter:
     """Tells each step of a match once; what cannot be told is reported, and playing goes on."""
 
     def __init__(self, game: Game, log: MatchLog, match: str, *, as_json: bool) -> None:
@@ -168,8 +168,8 @@ class _Steps:
         self._count = 0
         self._guard = DisplayGuard()
 
-    def tell(self) -> None:
-        """Tell what is new."""
+    def print_new_steps(self) -> None:
+        """Print the steps since the last call; report a failure without raising it."""
         self._guard.run(self._tell, f"Match {self._match}")
 
     def _tell(self) -> None:

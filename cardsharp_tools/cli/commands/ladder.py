@@ -14,7 +14,7 @@ from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.console import message_console, print_json, program_name, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import is_strategy_file
+from cardsharp_tools.executors.strategy_file import is_strategy_or_weights_file
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.ladder import MAX_RUNG_PAIRS, MIN_ELO_GAIN, LadderClimb, load_ladder
 from cardsharp_tools.lab.options import MAX_SEED, LuckAdjusted, Player, Positive, Workers
@@ -84,7 +84,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
         f"{plan.pairs:,} pairs of matches.",
         soft_wrap=True,
     )
-    with make_executor(processes, isolate_strategies=is_strategy_file(player)) as pool:
+    with make_executor(processes, isolate_strategies=is_strategy_or_weights_file(player)) as pool:
 
         def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
             return run_duel_with_progress(plan, pool, sprt=tested)

@@ -127,5 +127,5 @@ def _ask_all(session: LessonSession, console: Console) -> None:
         console.print(Text.assemble(verdict, correction.comparison_text))
         console.print(Text(correction.thought.reason, style="dim"))
         console.print(options_table(correction.thought))
-        console.print(Text(session.cost_text(question_index), style="dim"))
+        console.print(Text(session.original_cost_text(question_index), style="dim"))
     console.print(f"{session.correct_count} of {question_count} answered well.", style="bold")

@@ -22,7 +22,7 @@ from cardsharp_tools.cli.console import (
 )
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchSourceName, Store, parse_duration
 from cardsharp_tools.games.deadmansdraw.turn_text import PlayerLabels
-from cardsharp_tools.match_sources.match_logs import open_log_for_writing, store_or_default
+from cardsharp_tools.match_sources.match_logs import open_existing_log_for_writing, store_or_default
 from cardsharp_tools.match_sources.sources import find_source
 from cardsharp_tools.terminal.match_printer import match_document
 
@@ -113,7 +113,7 @@ def prune(*, options: PruneOptions) -> None:
     Running matches stay.
     """
     current_time = datetime.now(UTC)
-    with open_log_for_writing(options.store) as log:
+    with open_existing_log_for_writing(options.store) as log:
         ids = log.ids_finished_earlier_than(current_time - options.older_than)
         match_count_text = f"{len(ids)} {'match' if len(ids) == 1 else 'matches'}"
         deleted = bool(ids) and not options.dry_run and (options.yes or _agreed(match_count_text))

@@ -17,7 +17,7 @@ from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.cli.console import print_command, print_json, result_console, write_file
 from cardsharp_tools.cli.options import Json
 from cardsharp_tools.executors.external_program import is_program_command
-from cardsharp_tools.executors.strategy_file import SUFFIX, load_strategy
+from cardsharp_tools.executors.strategy_file import SUFFIX, register_strategy
 from cardsharp_tools.project_files import PROJECT_ROOT
 
 DEFAULT_FILE_STEM = "mine"  # what every starter calls itself
@@ -61,7 +61,7 @@ def new(
     player = str(file)
     if file.suffix != SUFFIX:  # a program, as the first command has it
         player = next(filter(is_program_command, re.findall('"([^"]+)"', tries[0])))
-    name = load_strategy(player, of)
+    name = register_strategy(player, of)
     if as_json:
         print_json({"file": str(file), "strategy": name, "game": of.name})
         return

@@ -127,7 +127,7 @@ def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None
         write_file(options.html, stats_page(title, log, every, judged))
         document = {"matches": len(every), "file": str(options.html)}
         print_result(document, f"{options.html} opens in any browser", as_json=options.as_json)
-    elif not judged.sides:
+    elif not judged.side_statistics:
         raise ConfigError(
             f"None of {len(records)} matches can be judged, or none was played by "
             f"{options.player or 'us'}; `cardsharp analyse` says of one why."
@@ -147,8 +147,8 @@ class JudgedMatchSet:
     matches: Sequence[tuple[str, Sequence[SideStatistics]]]
 
     @cached_property
-    def sides(self) -> list[SideStatistics]:
-        """The sides of all matches."""
+    def side_statistics(self) -> list[SideStatistics]:
+        """Statistics of the sides of all matches, in one list."""
         return [side for _, sides in self.matches for side in sides]
 
     @cached_property
@@ -159,8 +159,8 @@ class JudgedMatchSet:
         )
 
     @cached_property
-    def is_two_sided(self) -> bool:
-        """True if no match has a side that is ours alone, as in a contest."""
+    def has_both_sides(self) -> bool:
+        """True if every match has both sides, as in a contest, and not only our own."""
         return all(
             len(sides) == SIDE_COUNT and sides[0].player != sides[0].opponent
             for _, sides in self.matches
@@ -168,13 +168,13 @@ class JudgedMatchSet:
 
     @property
     def default_grouping(self) -> GroupBy:
-        """By opponent where the results are ours; they would be those of nobody in a contest."""
-        return GroupBy.STRATEGY if self.is_two_sided else GroupBy.OPPONENT
+        """Grouping by opponent if only our side is counted, else by strategy."""
+        return GroupBy.STRATEGY if self.has_both_sides else GroupBy.OPPONENT
 
     def groups(self, by: GroupBy) -> dict[str, SideGroup]:
         """Return the groups of sides by name, the largest first."""
         sides_by_name: dict[str, list[SideStatistics]] = defaultdict(list)
-        for side in self.sides:
+        for side in self.side_statistics:
             for name in _KEYS[by](side):
                 sides_by_name[name].append(side)
         groups = {
@@ -210,8 +210,8 @@ def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
     """The groups, ratings of strategies, what is said of all at once, and how to read it."""
     judge, console = judged.judge, result_console()
     groups = judged.groups(by)
-    counts = list(judged.sides[0].counts)[:_ROOM]
-    title = "player" if by is GroupBy.STRATEGY and judged.is_two_sided else by.value
+    counts = list(judged.side_statistics[0].counts)[:_ROOM]
+    title = "player" if by is GroupBy.STRATEGY and judged.has_both_sides else by.value
     table, wide = _table(groups, judge, title, counts), console.options.update_width(_WIDE)
     while counts and console.measure(table, options=wide).maximum > console.width:
         table = _table(groups, judge, title, counts := counts[:-1])
@@ -224,7 +224,7 @@ def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
             table.add_row(name, *("-" if rating is None else str(rating) for rating in two))
         console.print(table)
         console.print()
-    together = SideGroup(judged.sides, judge.value_sum == 1).luck_result_correlation
+    together = SideGroup(judged.side_statistics, judge.value_sum == 1).luck_result_correlation
     if together is not None:
         console.print(f"correlation of luck and result: {together:.2f}")
     unit = "per cent" if judge.value_sum else judge.unit

@@ -14,7 +14,7 @@ from cyclopts import Parameter, validators
 from rich.console import Console
 
 from cardsharp.errors import ConfigError, MalformedResponse, RateLimited, Unreachable
-from cardsharp.play.game import Game, JoinableGame
+from cardsharp.play.game import Game, JoinableMatch
 from cardsharp_tools.cli.commands.watch import open_page
 from cardsharp_tools.cli.console import (
     message_console,
@@ -32,7 +32,7 @@ from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
 from cardsharp_tools.game_rooms.match_branch import parse_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig, result_text, store_match
 from cardsharp_tools.game_rooms.room_server import is_local, serve_room
-from cardsharp_tools.http_session import proxy_override
+from cardsharp_tools.http_session import override_proxy
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, data_folder
@@ -100,8 +100,8 @@ class PlayVersusOptions(CommandOptions):
     """Print the result as JSON at the end. The dialogue goes to stderr."""
 
     @property
-    def has_hosted_only_options(self) -> bool:
-        """True if an option is set that applies only to a match hosted here, not at a service."""
+    def has_local_only_options(self) -> bool:
+        """True if an option is set that needs a match on this machine, not at a service."""
         values = (self.bots, self.partner, self.explain, self.teach, self.seed, self.from_position)
         return any(values) or self.same_cards
 
@@ -132,11 +132,11 @@ def versus(
             if browser.browser
             else play_in_terminal(setting, options)
         )
-    if opponent or options.has_hosted_only_options:
+    if opponent or options.has_local_only_options:
         raise ConfigError(
             "A service decides who plays and what is dealt. Remove the options about that."
         )
-    with proxy_override(options.proxy):
+    with override_proxy(options.proxy):
         return _play_at_service(game, options, browser)
 
 
@@ -171,7 +171,7 @@ def _setting(
     )
 
 
-def list_public_games(games: Sequence[JoinableGame], options: PlayVersusOptions) -> None:
+def list_public_games(games: Sequence[JoinableMatch], options: PlayVersusOptions) -> None:
     """List the games at a service that can be joined."""
     lines = []
     for game in games:
@@ -206,7 +206,7 @@ def join_and_play(game: Game, options: PlayVersusOptions) -> None:
     ask, winner = _ask(console, options), None
     try:
         with redirect_telemetry(data_folder() / "bot.log"):
-            winner = screens.join(
+            winner = screens.play_remote_match(
                 invitation,
                 lambda screen: TerminalPlayer(screen, ask, console, advisor, options.hints),
             )
@@ -244,7 +244,7 @@ def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
             f"versus --from-position {match_id}@1",
         ):
             print_command(command, console=console)
-    return _exit(sitting.failing_bots, sitting.fault_counts)
+    return _exit(sitting.always_failing_bots, sitting.fault_counts)
 
 
 def _print_outcome(

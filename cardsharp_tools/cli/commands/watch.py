@@ -61,7 +61,7 @@ def watch(
         page = standalone_match_page(
             rendered_match,
             build_analysis_view(rendered_match, track),
-            pages.branches(rendered_match),
+            pages.render_branches(rendered_match),
         )
         _write(options.html, page, match_id, as_json=options.as_json)
     if options.svg is not None:

@@ -10,7 +10,7 @@ from cardsharp.games.blef.bot.client import BlefClient
 from cardsharp.games.blef.bot.seat_match import BlefJoinGameOrder
 from cardsharp.games.blef.rules import MAX_PLAYERS
 from cardsharp.games.blef.service.wire import position_from_state
-from cardsharp.play.game import JoinableGame
+from cardsharp.play.game import JoinableMatch
 from cardsharp.store.match_log import MatchReader
 from cardsharp_tools.http_session import http_session, resolve_proxy
 from cardsharp_tools.match_sources.match_logs import data_folder, open_existing_log
@@ -18,21 +18,21 @@ from cardsharp_tools.match_sources.match_logs import data_folder, open_existing_
 _ONCE = RequestLimits(max_attempts=1)
 
 
-def check_game_exists(seat_order: Mapping[str, object]) -> None:
+def check_game_exists(seat_request: Mapping[str, object]) -> None:
     """Send one request for a game; raise `InvalidInput` or `ArenaError` if it does not exist."""
-    join_order = BlefJoinGameOrder.parse(seat_order)
+    join_order = BlefJoinGameOrder.parse(seat_request)
     with BlefClient(join_order.url, _ONCE, resolve_proxy()) as client:
         client.get_public_state(join_order.game)
 
 
-def public_games(url: str) -> list[JoinableGame]:
+def public_games(url: str) -> list[JoinableMatch]:
     """Return a service's public games with a free seat; raise `ConfigError` or `ArenaError`."""
     with BlefClient(url, _ONCE, resolve_proxy()) as client:
         free = (game for game in client.public_games() if len(game.players) < MAX_PLAYERS)
-        return [JoinableGame(game.uuid, game.players, MAX_PLAYERS, game.room) for game in free]
+        return [JoinableMatch(game.uuid, game.players, MAX_PLAYERS, game.room) for game in free]
 
 
-def open_archive(store: str | None) -> AbstractContextManager[MatchReader]:
+def open_bot_match_log(store: str | None) -> AbstractContextManager[MatchReader]:
     """Open the match log `store`, by default the one that our Blef bot writes."""
     return open_existing_log(store or f"sqlite:{data_folder() / 'blef.db'}", "cardsharp blef bot")
 

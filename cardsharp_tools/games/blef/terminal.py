@@ -37,7 +37,9 @@ class BlefTerminal(BlefScreen):
     """Blef in the terminal: a local game's screen, and a seat in a remote game."""
 
     @classmethod
-    def join(cls, invitation: Invitation, seat: PlayerFactory[BlefPosition, int]) -> str:
+    def play_remote_match(
+        cls, invitation: Invitation, build_player: PlayerFactory[BlefPosition, int]
+    ) -> str:
         """Play a seat at a service to the end and return the winner; raise `ArenaError`."""
         join_order = BlefJoinGameOrder.parse(
             {**invitation._asdict(), "strategy": GAME.default_strategy}
@@ -49,10 +51,10 @@ class BlefTerminal(BlefScreen):
             service_seat = ServiceSeat(
                 join_order.url, join_order.game, join_order.nickname, join_order.strategy, secret
             )
-            vault.add(join_order.match_id, service_seat.to_json)
+            vault.add(join_order.match_id, service_seat.vault_record)
             connect = partial(BlefClient, limits=_LIMITS, proxy=resolve_proxy())
             with open_match(connect, vault, clock, join_order.match_id) as match:
-                return RemoteSeat(match, seat).play()
+                return RemoteSeat(match, build_player).play()
 
 
 @dataclass

@@ -20,7 +20,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import WhoAmIView
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.catalog import all_setting_names
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress
-from cardsharp_tools.executors.strategy_file import load_strategy, source_version
+from cardsharp_tools.executors.strategy_file import register_strategy, source_version
 from cardsharp_tools.match_sources.match_logs import default_store
 
 _FLAGS = {
@@ -63,7 +63,7 @@ def environment_for(
     """
     if strategy is not None:
         extra_settings |= {
-            "strategy": load_strategy(strategy),
+            "strategy": register_strategy(strategy),
             "version": source_version(strategy, GAME),
         }
     environment = {
@@ -126,7 +126,9 @@ def single_attempt_client(settings: ArenaBotSettings) -> ArenaClient:
     )
 
 
-def wait_for_arena(client: ArenaClient, clock: Clock, notify: Callable[[str], None]) -> WhoAmIView:
+def fetch_account_when_reachable(
+    client: ArenaClient, clock: Clock, notify: Callable[[str], None]
+) -> WhoAmIView:
     """Return the account that the arena recognises, retrying until it can be reached.
 
     Raises `ArenaError` if the arena rejects us.

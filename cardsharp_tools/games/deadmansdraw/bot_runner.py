@@ -49,7 +49,7 @@ def run_bot(
     """Play as the account `name` as soon as its slot at the arena is free."""
     tags = f", tags {' '.join(assembly.settings.tags)}" if assembly.settings.tags else ""
     attends = f"{assembly.settings.arena_url} as {name}{tags}."
-    with bot_slot(assembly) as take:
+    with bot_slot_acquirer(assembly) as take:
         is_first = take()
         if is_first:
             notify(f"playing at {attends}")
@@ -84,13 +84,13 @@ def _attend(home: LambdaScheduler, news: "_News", once: bool, say: Callable[[str
     with handle_signals(
         lambda signal_number, _: heard.append(signal_number), signal.SIGINT, signal.SIGTERM
     ):
-        while not (heard or (once and news.has_finished)):
-            news.tell_calmly()
+        while not (heard or (once and news.has_finished_match)):
+            news.report_news_throttled()
         if heard:
             say("No new matches are taken.")
         home.stop_accepting()
         _play_on(home, news, heard, say)
-        news.tell()
+        news.report_news()
 
 
 def _play_on(
@@ -102,13 +102,13 @@ def _play_on(
     """
     ends = signal.SIGTERM in heard
     due = monotonic() + PLAYED_ON if ends else inf
-    if home.running_count:
+    if home.running_worker_count:
         then = f"played on for {PLAYED_ON:g} s" if ends else "played to the end"
-        say(f"{home.running_count} running matches are {then}. Ctrl-C again stops at once.")
-    while home.running_count:
+        say(f"{home.running_worker_count} running matches are {then}. Ctrl-C again stops at once.")
+    while home.running_worker_count:
         if len(heard) > 1 or monotonic() > due:
             raise StoppedBySignal(heard[-1])
-        news.tell_calmly()
+        news.report_news_throttled()
 
 
 class _News:
@@ -134,23 +134,23 @@ class _News:
         self._due = 0.0
 
     @property
-    def has_finished(self) -> bool:
+    def has_finished_match(self) -> bool:
         """True if any match has been played to its end.
 
         A match that remains from another arena does not count.
         """
         return any(self._result(i) not in {None, UNKNOWN} for i in tuple(self._taken_match_ids))
 
-    def tell_calmly(self) -> None:
+    def report_news_throttled(self) -> None:
         """Report news, but spend no more than a share of the time on it."""
         self._clock.sleep(BOT_LOG_POLL_INTERVAL)
         began = self._clock.monotonic()
         if began >= self._due:
-            self.tell()
+            self.report_news()
             current_time = self._clock.monotonic()
             self._due = current_time + (current_time - began) / MAX_NEWS_TIME_SHARE
 
-    def tell(self) -> None:
+    def report_news(self) -> None:
         """Report what is new."""
         for match_id in tuple(self._taken_match_ids):  # workers add to it meanwhile
             if self._watch.is_finished(match_id) or match_id in self._abandoned:
@@ -186,7 +186,7 @@ def report_backlog(
 
 
 @contextmanager
-def bot_slot(assembly: ArenaBotDependencies) -> Iterator[Callable[[], bool]]:
+def bot_slot_acquirer(assembly: ArenaBotDependencies) -> Iterator[Callable[[], bool]]:
     """Yield a function that takes the bot's slot at an arena and returns True if it is ours.
 
     Bots of one player with the same match log share one slot. The bot that plays holds a lock,

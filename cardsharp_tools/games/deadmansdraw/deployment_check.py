@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
-from cardsharp.aws.client import call
+from cardsharp.aws.client import call_with_retries
 from cardsharp.client.config import ServiceAddress
 from cardsharp.core.clock import Clock
 from cardsharp.core.credentials import Credentials
@@ -18,8 +18,8 @@ from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.operations.stack import Stack
 from cardsharp_tools.operations.stack_control import (
     arena_address_and_auth,
+    check_deployed_functions,
     create_practice_matches,
-    run_stack_checks,
 )
 from cardsharp_tools.operations.status import active_alarms
 
@@ -34,7 +34,7 @@ def verify_deployment(stack: Stack, timeout: timedelta, clock: Clock) -> Iterato
     `timeout` is the longest wait for the match, and for alarms to be cleared.
     """
     are_ready = True
-    for check in run_stack_checks(stack):
+    for check in check_deployed_functions(stack):
         are_ready = are_ready and check.status is not CheckStatus.FAILED
         yield check
     if stack.has_bot and are_ready:
@@ -93,7 +93,9 @@ def _wait_until(condition: Callable[[], bool], end: datetime, clock: Clock) -> b
 def _credentials(stack: Stack) -> Credentials:
     """Return the bot's user and password from the stack's secret."""
     get = stack.client("ssm").get_parameter
-    parameter = call("secret", get, Name=stack.output("SecretName"), WithDecryption=True)
+    parameter = call_with_retries(
+        "secret", get, Name=stack.output("SecretName"), WithDecryption=True
+    )
     secret = json.loads(parameter["Parameter"]["Value"])
     register_secrets(secret["password"])
     return Credentials(secret["username"], secret["password"])

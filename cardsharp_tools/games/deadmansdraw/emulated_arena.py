@@ -98,7 +98,7 @@ def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
 
 
 @contextmanager
-def emulated_arena(config: ArenaConfig) -> Iterator[EmulatedArenaServer]:
+def unstarted_emulated_arena(config: ArenaConfig) -> Iterator[EmulatedArenaServer]:
     """Yield an arena in an emulator of its own; it is not yet started."""
     with Emulator() as emulator:
         yield EmulatedArenaServer(config, create_arena_table(emulator, config.players_file))

@@ -83,7 +83,7 @@ class DeadMansDrawLabAdapter(LabAdapter):
             else None
         )
 
-    def find_series_player(self, plan: DuelPlan) -> SeriesPlayer | None:
+    def find_fast_pair_runner(self, plan: DuelPlan) -> SeriesPlayer | None:
         """Return the compiled engine's player of series, if it has both players."""
         twins = find_native_function("series_player")
         return None if twins is None else twins(plan.first, plan.second)
@@ -98,7 +98,7 @@ class DeadMansDrawLabAdapter(LabAdapter):
         if name != WEIGHT_FILE:
             return None
         weighing = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE)))
-        weighing.rated_options()
+        weighing.evaluate_options()
         return weighing.node_count
 
     def is_endgame(self, state: SimulatedDeadMansDrawMatch) -> bool:

@@ -125,9 +125,11 @@ class LiveMatchPrinter:
         """Yield a turn in a line; below our own, the decision that ended it or failed."""
         tag = match_id[-TAG_LENGTH:] if self._tagged else ""
         yield turn_row(turn, labels, tag)
-        if turn.decided_steps:
+        if turn.steps_with_own_decision:
             yield detail_row(
-                decision_text(turn.decided_steps[-1].decision, hide_failure=True), labels, tag
+                decision_text(turn.steps_with_own_decision[-1].decision, hide_failure=True),
+                labels,
+                tag,
             )
         if turn.is_last and not self._tagged:
             yield ""
@@ -246,7 +248,10 @@ _EVENTS: Mapping[type, Callable[[Any], dict[str, object]]] = {
     events.Comment: lambda event: {"comment": event.text},
     events.CardDrawn: lambda event: {"drawn": str(event.card)},
     events.CardPlaced: lambda event: {"placed": str(event.card)},
-    events.CardRemoved: lambda event: {"removed": str(event.card), "bank": event.bank_index},
+    events.CardRemovedFromBank: lambda event: {
+        "removed": str(event.card),
+        "bank": event.bank_index,
+    },
     events.EffectPending: lambda event: {
         "effect": event.effect.effect_type.value,
         "cards": [str(card) for card in event.effect.cards],
@@ -277,7 +282,7 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         print_title(console, record, labels.title())
         for replay_turn in chosen:
             console.print(turn_row(replay_turn, labels))
-            for step in replay_turn.decided_steps:
+            for step in replay_turn.steps_with_own_decision:
                 console.print(detail_row(decision_text(step.decision), labels))
         if chosen:
             console.print()

@@ -80,7 +80,7 @@ class ObservedOpponentMatch:
     match_id: str
     decisions: Sequence[ObservedDecision]
 
-    def total_loss(self) -> float:
+    def total_win_probability_loss(self) -> float:
         """Return the win probability that the opponent has lost by its decisions."""
         return min(
             1.0,
@@ -225,7 +225,7 @@ class SequentialTests:
         fallen = min(self.model_log_odds - (likelihood - generic_likelihood), log(_SWAY))
         self._doubt = max(0.0, self._doubt + fallen)
         self.model_log_odds = likelihood - generic_likelihood
-        self.loss_log_odds += log(1 + _STAKE * (match.total_loss() - EQUAL_LOSS))
+        self.loss_log_odds += log(1 + _STAKE * (match.total_win_probability_loss() - EQUAL_LOSS))
 
     @property
     def is_accepted(self) -> bool:
@@ -306,7 +306,7 @@ def _tastes(decisions: Sequence[ObservedDecision], power: int) -> beliefs.Answer
             could[effect, "end"] += card is None
             did[effect, "end"] += decision.action == END_TURN
             continue
-        for offered, kinds in beliefs.answer_kinds(decision.position).items():
+        for offered, kinds in beliefs.answer_categories(decision.position).items():
             for kind in kinds:
                 could[effect, kind] += 1
                 did[effect, kind] += offered == card

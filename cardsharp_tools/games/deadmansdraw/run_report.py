@@ -189,7 +189,7 @@ def build_match_report(log: MatchReader, view: MatchView) -> MatchReport:
         raise StoreError(f"The match {view.id} is not finished in the log.")
     moves, header = log.moves(view.id), header_of(record)
     turns = group_into_turns(moves)
-    longest = max(turns, key=lambda turn: len(turn.decided_steps), default=None)
+    longest = max(turns, key=lambda turn: len(turn.steps_with_own_decision), default=None)
     return MatchReport(
         match_id=view.id,
         outcome=outcome,
@@ -200,14 +200,14 @@ def build_match_report(log: MatchReader, view: MatchView) -> MatchReport:
         forced_turns=sum(
             step.past_move.timed_out_player in header.seats for turn in turns for step in turn.steps
         ),
-        decisions=sum(len(turn.decided_steps) for turn in turns),
+        decisions=sum(len(turn.steps_with_own_decision) for turn in turns),
     )
 
 
 def replaced_decisions(match_id: str, turns: Sequence[ReplayTurn]) -> Iterator[ReplacedDecision]:
     """Return each decision of these turns that was replaced by a safe action."""
     for turn in turns:
-        for step in turn.decided_steps:
+        for step in turn.steps_with_own_decision:
             if step.decision is not None and step.decision.fault:
                 yield ReplacedDecision(
                     match_id, turn.number, step.decision.fault, step.decision.trace

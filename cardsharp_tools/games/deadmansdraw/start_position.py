@@ -31,7 +31,7 @@ def start_params_from_match(match_ref: str) -> MatchParams:
     branch_point = replace(
         branch_point, same_cards=branch_point.record.status is MatchStatus.FINISHED
     )
-    table = branch_point.start_state(SystemRandom())[1].state
+    table = branch_point.restore_actions_and_state(SystemRandom())[1].state
     if table.pending_effect is not None:
         raise ConfigError(
             f"At step {branch_point.step_number} the {table.pending_effect.effect_type} "

@@ -18,7 +18,7 @@ from cardsharp.games.euchre.service.service import EuchreService
 from cardsharp.games.euchre.strategies import build
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import load_strategy
+from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.games.euchre.leak_probe import (
     DECISION_KINDS,
     DEFAULT_PROBE_OPTIONS,
@@ -26,7 +26,7 @@ from cardsharp_tools.games.euchre.leak_probe import (
     probe_decision_kind,
 )
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
-from cardsharp_tools.http_session import proxy_override
+from cardsharp_tools.http_session import override_proxy
 from cardsharp_tools.local_play import game_service
 from cardsharp_tools.local_play.game_service import IN_MEMORY, service_gateway
 from cardsharp_tools.local_play.handler_environment import LogFile
@@ -88,7 +88,7 @@ def serve(*, options: EuchreServeOptions = EuchreServeOptions()) -> None:
         result_console().print(f"Each decision is explained in {log}.", soft_wrap=True)
         result_console().print("Ctrl-C stops it.", style="dim")
 
-    settings = {STRATEGY_SETTING: load_strategy(options.strategy, GAME)}
+    settings = {STRATEGY_SETTING: register_strategy(options.strategy, GAME)}
     store = options.store or f"sqlite:{data_folder() / 'euchre.db'}"
     try:
         written = LogFile(log)
@@ -116,7 +116,7 @@ def check_leaks(*, options: ProbeOptions = DEFAULT_PROBE_OPTIONS) -> int:
             store, strategy = DEAL_STORE_FACTORY.open(IN_MEMORY, clock), build(options.strategy)
             served = service_gateway(API, EuchreService(store, strategy, clock))
             url = stack.enter_context(served).url
-        stack.enter_context(proxy_override(options.proxy))
+        stack.enter_context(override_proxy(options.proxy))
         player = stack.enter_context(RemotePlayer(url))
         bar = stack.enter_context(ProgressBar(len(DECISION_KINDS) * options.deals))
         findings = []

@@ -121,7 +121,7 @@ def open_archive(store: str | None) -> Iterator[DealArchive]:
             f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
         )
     with closing(
-        DEAL_STORE_FACTORY.open_document_store(file, SystemClock(), read_only=True)
+        DEAL_STORE_FACTORY.open_sqlite_document_store(file, SystemClock(), read_only=True)
     ) as keep:
         logs = (file.with_suffix(".log"), file.with_name(_LOG), data_folder() / _LOG)
         log = next((log for log in logs if log.is_file()), logs[0])

@@ -50,7 +50,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         self._points: tuple[int, int] | None = (0, 0)
         self._deals: int | None = 1
 
-    def resume(self, header: Mapping[str, object]) -> None:
+    def restore_from_header(self, header: Mapping[str, object]) -> None:
         """Restore the score at the start of the deal, if the header has it."""
         self._deals, points = None, initial_score(header)
         self._points = None if points is None else self._viewer_points_first(points)

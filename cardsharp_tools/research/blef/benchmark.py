@@ -111,13 +111,13 @@ def score_target(duel: DuelResult) -> ScoreTarget:
 def shortfall(duel: DuelResult) -> float:
     """Return by how many points per 100 a duel misses its target, 0 if it does not."""
     aim = score_target(duel)
-    return round(max(0.0, aim.points - duel.points, aim.lower_bound - duel.interval.low), 1)
+    return round(max(0.0, aim.points - duel.points_percent, aim.lower_bound - duel.interval.low), 1)
 
 
 def duel_report_line(duel: DuelResult) -> str:
     """Return a line with a duel's result, and the rounds lost by the number of cards."""
     bounds, missed = duel.interval, shortfall(duel)
-    won = f"{duel.points:.1f} ({bounds.low:.1f} to {bounds.high:.1f})"
+    won = f"{duel.points_percent:.1f} ({bounds.low:.1f} to {bounds.high:.1f})"
     counted = ((cards, f"lost with {cards}") for cards in CARD_COUNT_RANGES)
     sums = [(cards, duel.count_sum(name, 0), duel.count_sum(name, 1)) for cards, name in counted]
     shares = (

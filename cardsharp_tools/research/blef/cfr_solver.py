@@ -38,7 +38,10 @@ _MAX_CARDS = 4  # cards in play up to which no flush and no straight can hold
 
 
 class PayoffMatrices(NamedTuple):
-    """Probability matrices over the hands (opponent's, player's) for a false and a true bet."""
+    """Payoffs of a bet by the hands (opponent's, player's).
+
+    An entry is the probability of the hands where the bet is false or true, else 0.
+    """
 
     if_false: list[Row]
     if_true: list[Row]
@@ -65,7 +68,7 @@ class SmallRound:
         """Return by hand the value if the opponent checks the last bet."""
         return _weighted(self.payoffs[seat][history.bit_length() - 1].if_true, reach_probabilities)
 
-    def untrained_strategy(self, seat: int, history: int) -> ActionProbabilities:
+    def always_check_strategy(self, seat: int, history: int) -> ActionProbabilities:
         """Return the play of an untrained seat: check, or open with the highest card."""
         hands = self.hands[seat]
         if history:
@@ -230,7 +233,7 @@ class CfrSolver:
         Each action has a probability in proportion to its positive regret.
         """
         default, regrets = (
-            self.small_round.untrained_strategy(seat, history),
+            self.small_round.always_check_strategy(seat, history),
             self._regrets[seat].get(history),
         )
         return default if regrets is None else _matched(regrets, default)

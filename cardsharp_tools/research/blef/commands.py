@@ -44,10 +44,10 @@ from cardsharp_tools.research.blef.table_files import ROUNDS as LARGE_ROUNDS
 from cardsharp_tools.research.blef.table_files import (
     TrainingAmount,
     average_policy_rows,
+    large_round_policy_bytes,
     load_tables,
     set_large_round_policies,
     train_large_round,
-    trained_large_rounds,
 )
 from cardsharp_tools.research.blef.table_training import (
     ROUNDS,
@@ -247,7 +247,7 @@ def check_tables(
     hundredths of a round. Large rounds are checked only if you name them.
     """
     native_library()
-    tables, learned = load_tables(file), trained_large_rounds(load_large_round_policy())
+    tables, learned = load_tables(file), large_round_policy_bytes(load_large_round_policy())
     table_player, available = (
         set_large_round_policies(build_round_player("tables", tables), learned),
         {*tables, *learned},

@@ -27,7 +27,7 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
     BetProbabilities,
     bet_probabilities,
     card_bits,
-    missing_cards,
+    missing_card_bits,
     true_bets,
 )
 from cardsharp.games.blef.strategies.equilibrium import MixedStrategy, starter_and_other_card_counts
@@ -82,102 +82,98 @@ def play_honest(view: TurnView, check_below: float, min_probability: float) -> i
     return next(safe, CHECK if view.bet_probability < min_probability else view.likeliest_bet())
 
 
-def play_minimum_raise(table: TurnView) -> int:
+def play_minimum_raise(view: TurnView) -> int:
     """Bet one more than the last bet while that is plausible."""
-    return next(
-        (bet for bet in table.higher_bets[:1] if table.bet_probabilities[bet] >= 0.1), CHECK
-    )
+    return next((bet for bet in view.higher_bets[:1] if view.bet_probabilities[bet] >= 0.1), CHECK)
 
 
-def play_trusting(table: TurnView) -> int:
+def play_trusting(view: TurnView) -> int:
     """Believe the last bet, and bet the likeliest with the cards that it claims."""
-    if table.bet_to_beat < 0:
-        return table.likeliest_bet()
-    hand_bits = card_bits(table.position.hand)
-    missing = missing_cards(table.bet_to_beat, hand_bits)
-    hidden = table.position.hidden_card_count - missing.bit_count()
+    if view.bet_to_beat < 0:
+        return view.likeliest_bet()
+    hand_bits = card_bits(view.position.hand)
+    missing = missing_card_bits(view.bet_to_beat, hand_bits)
+    hidden = view.position.hidden_card_count - missing.bit_count()
     if hidden < 0:
         return CHECK
     chances = bet_probabilities(hand_bits | missing, hidden)
-    best = max(table.higher_bets, key=lambda bet: (chances[bet], -bet), default=CHECK)
+    best = max(view.higher_bets, key=lambda bet: (chances[bet], -bet), default=CHECK)
     return best if best != CHECK and chances[best] >= 0.5 else CHECK
 
 
-def play_improbable(table: TurnView) -> int:
+def play_improbable(view: TurnView) -> int:
     """Make the least likely of the next six bets; check below 0.3."""
-    if table.bet_probability < 0.3:
+    if view.bet_probability < 0.3:
         return CHECK
-    return min(table.higher_bets[:6], key=lambda bet: table.bet_probabilities[bet], default=CHECK)
+    return min(view.higher_bets[:6], key=lambda bet: view.bet_probabilities[bet], default=CHECK)
 
 
-def play_opening_bluff(table: TurnView) -> int:
+def play_opening_bluff(view: TurnView) -> int:
     """Begin each round with the highest plausible bluff, then play honestly."""
-    has_bet = any(move.seat == table.position.seat for move in table.position.history)
-    lies = [bet for bet in table.higher_bets if 0.1 <= table.bet_probabilities[bet] <= 0.35]
-    return play_honest(table, 0.15, 0.5) if has_bet or not lies else table.rng.choice(lies)
+    has_bet = any(move.seat == view.position.seat for move in view.position.history)
+    lies = [bet for bet in view.higher_bets if 0.1 <= view.bet_probabilities[bet] <= 0.35]
+    return play_honest(view, 0.15, 0.5) if has_bet or not lies else view.rng.choice(lies)
 
 
-def play_never_check(table: TurnView) -> int:
+def play_never_check(view: TurnView) -> int:
     """Never check a possible bet; bet the likeliest."""
-    return table.likeliest_bet() if table.bet_probability > 0 else CHECK
+    return view.likeliest_bet() if view.bet_probability > 0 else CHECK
 
 
-def play_coin_flip(table: TurnView) -> int:
+def play_coin_flip(view: TurnView) -> int:
     """Check or bet one of the next ten bets, by a coin flip."""
-    bets = table.higher_bets[:10]
-    return CHECK if table.rng.random() < 0.5 or not bets else table.rng.choice(bets)
+    bets = view.higher_bets[:10]
+    return CHECK if view.rng.random() < 0.5 or not bets else view.rng.choice(bets)
 
 
-def play_random(table: TurnView) -> int:
+def play_random(view: TurnView) -> int:
     """Return any legal action."""
-    return table.rng.choice(legal_choices(table.position))
+    return view.rng.choice(legal_choices(view.position))
 
 
-def play_softmax(table: TurnView) -> int:
+def play_softmax(view: TurnView) -> int:
     """Return a random action, with likelier bets chosen more often."""
-    worth = {bet: table.bet_probabilities[bet] for bet in table.higher_bets}
-    worth[CHECK] = 1 - table.bet_probability
-    (action,) = table.rng.choices([*worth], [exp(value / 0.08) for value in worth.values()])
+    worth = {bet: view.bet_probabilities[bet] for bet in view.higher_bets}
+    worth[CHECK] = 1 - view.bet_probability
+    (action,) = view.rng.choices([*worth], [exp(value / 0.08) for value in worth.values()])
     return action
 
 
-def play_claimed_values(table: TurnView) -> int:
+def play_raise_same_values(view: TurnView) -> int:
     """Bet on what the last bet claims: the next bet with all its values."""
-    if table.bet_probability < 0.15:
+    if view.bet_probability < 0.15:
         return CHECK
     values = (
-        {value for value, _ in BETS[table.bet_to_beat].rank_counts}
-        if table.bet_to_beat >= 0
+        {value for value, _ in BETS[view.bet_to_beat].rank_counts}
+        if view.bet_to_beat >= 0
         else set()
     )
     alike = (
-        bet for bet in table.higher_bets if values <= {value for value, _ in BETS[bet].rank_counts}
+        bet for bet in view.higher_bets if values <= {value for value, _ in BETS[bet].rank_counts}
     )
-    return next(alike, CHECK) if values else table.likeliest_bet()
+    return next(alike, CHECK) if values else view.likeliest_bet()
 
 
-def play_switching(table: TurnView) -> int:
+def play_switching(view: TurnView) -> int:
     """Play honestly for eight rounds, then bluff in each round."""
     return (
-        play_honest(table, 0.2, 0.6)
-        if table.position.round_number <= 8
-        else play_opening_bluff(table)
+        play_honest(view, 0.2, 0.6) if view.position.round_number <= 8 else play_opening_bluff(view)
     )
 
 
-def play_result_driven(table: TurnView) -> int:
+def play_result_driven(view: TurnView) -> int:
     """Play honestly and doubt after a won round, and wildly after a lost one."""
-    earlier = table.position.earlier_rounds
-    if not earlier or earlier[-1].history[-1] != (table.position.seat, LOST_MARKER):
-        return play_honest(table, 0.35, 0.7)
-    wild = [bet for bet in table.higher_bets if table.bet_probabilities[bet] >= 0.2]
-    return CHECK if table.bet_probability < 0.1 or not wild else table.rng.choice(wild)
+    earlier = view.position.earlier_rounds
+    if not earlier or earlier[-1].history[-1] != (view.position.seat, LOST_MARKER):
+        return play_honest(view, 0.35, 0.7)
+    wild = [bet for bet in view.higher_bets if view.bet_probabilities[bet] >= 0.2]
+    return CHECK if view.bet_probability < 0.1 or not wild else view.rng.choice(wild)
 
 
-def play_highest_likely(table: TurnView) -> int:
+def play_highest_likely(view: TurnView) -> int:
     """Bet as high as probability 0.3 allows; check bets below that."""
-    bets = [bet for bet in table.higher_bets if table.bet_probabilities[bet] >= 0.3]
-    return bets[-1] if bets and table.bet_probability >= 0.3 else CHECK
+    bets = [bet for bet in view.higher_bets if view.bet_probabilities[bet] >= 0.3]
+    return bets[-1] if bets and view.bet_probability >= 0.3 else CHECK
 
 
 RULE_PLAYERS: Mapping[str, Rule] = {
@@ -191,7 +187,7 @@ RULE_PLAYERS: Mapping[str, Rule] = {
     "mixer": play_coin_flip,
     "careless": play_random,
     "tempted": play_softmax,
-    "mimic": play_claimed_values,
+    "mimic": play_raise_same_values,
     "turncoat": play_switching,
     "moody": play_result_driven,
     "leaper": play_highest_likely,
@@ -234,7 +230,7 @@ class LookaheadPlayer:
         if cards not in self._policy.rounds:
             return self._solved.decide(position)
         current_round = _Round(self._policy, position, self._worlds(position))
-        return BlefDecision(current_round.best(self._steps), "By what the table says.")
+        return BlefDecision(current_round.best_action(self._steps), "By what the table says.")
 
     def _worlds(self, position: BlefPosition) -> Sequence[int]:
         """Return the hands that the opponent may have, as integers of bits."""
@@ -282,13 +278,13 @@ class _Round:
             )
         return self._mixed[key]
 
-    def best(self, steps: int) -> int:
+    def best_action(self, depth: int) -> int:
         """Return the action that wins most of the worlds."""
         last_bet, weights = self._bet_history[-1], self.weights
         check = 0.0 if last_bet == NO_BET else self._bet_weight(last_bet, weights, is_true=False)
         chances = {bet: self._bet_weight(bet, weights) for bet in range(last_bet + 1, len(BETS))}
         likeliest = sorted(chances, key=lambda bet: -chances[bet])[:_BETS]
-        bets = [(self._bet(last_bet, bet, weights, steps), bet) for bet in likeliest]
+        bets = [(self._bet(last_bet, bet, weights, depth), bet) for bet in likeliest]
         return max([(check, CHECK), *bets])[1]
 
     def _bet_weight(self, bet: int, weights: Sequence[float], *, is_true: bool = True) -> float:

@@ -118,8 +118,8 @@ def round_setup(cards: HandSizes) -> RoundSetup:
     setup.place[:] = [-1] * _BETS
     for bet_index, bet in enumerate(shape.bets):
         setup.bet[bet_index], setup.place[bet] = bet, bet_index
-        setup.class_of[bet_index + 1] = shape.bet_class(bet)
-    setup.classes, setup.high = shape.bet_class_count, 1 + shape.full_house_index
+        setup.class_of[bet_index + 1] = shape.third_last_bet_class(bet)
+    setup.classes, setup.high = shape.third_last_bet_class_count, 1 + shape.full_house_index
     for hand_size in cards:
         for hand, hand_number in hand_numbers(hand_size).items():
             setup.hand[sum(5**value for value in hand)] = hand_number

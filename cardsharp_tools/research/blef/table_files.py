@@ -121,10 +121,10 @@ def set_large_round_policies(
     return player
 
 
-def trained_large_rounds(large: LargeRoundPolicy) -> dict[HandSizes, bytes]:
+def large_round_policy_bytes(policy: LargeRoundPolicy) -> dict[HandSizes, bytes]:
     """Return the trained policies of a file in the trainer's format."""
     lasts = range(NO_BET, len(BETS))
     return {
-        cards: b"".join(large.probabilities(cards, last_bet) for last_bet in lasts)
-        for cards in large.rounds
+        cards: b"".join(policy.read_encoded_probabilities(cards, last_bet) for last_bet in lasts)
+        for cards in policy.rounds
     }

@@ -82,13 +82,13 @@ class BestReplyBounds:
         self.engine.library.bounds_at(byref(self._trial), table, card_numbers, *dice, values)
         return list(values)
 
-    def values_from_match(self, seed: int, pair_number: int, cards: int) -> list[SideValues]:
-        """Return the values from `cards` unseen cards on in a new match; empty if it was over.
+    def values_from_match(self, seed: int, pair_number: int, unseen_cards: int) -> list[SideValues]:
+        """Return the values of a new match from `unseen_cards` unseen cards on.
 
         The list is empty if the match was over before.
         """
         values, dice = (SideValues * SIDE_COUNT)(), (c_uint64(seed), c_uint64(pair_number))
-        remaining = self.engine.library.bounds_of(byref(self._trial), *dice, cards, values)
+        remaining = self.engine.library.bounds_of(byref(self._trial), *dice, unseen_cards, values)
         return list(values) if remaining else []
 
     @cached_property
@@ -147,7 +147,7 @@ class BoundsOptions(CommandOptions):
             head["network"] = sha256(self.network.read_bytes()).hexdigest()
         return json.dumps(head)
 
-    def stronger_player(self) -> SearchLimits:
+    def stronger_player_limits(self) -> SearchLimits:
         """Return the limits of a stronger player: more nodes, endgame cards and effects.
 
         More nodes, a longer endgame and more effects.
@@ -183,7 +183,7 @@ def _trial(engine: NativeEngine, options: BoundsOptions) -> BestReplyBounds:
     learned = load_model(WEIGHT_FILE)
     if options.network is not None:
         learned = ValueModel(learned.numbers, read_network(options.network))
-    stronger = engine.captain_player(learned, options.stronger_player())
+    stronger = engine.captain_player(learned, options.stronger_player_limits())
     # As player and judge: nearly exact, and the bounds are bounds; it never gives up.
     solver = ExactSolver(engine, nodes=1 << 60, picks=1, groups=True)
     player = solver.perfect_player(stronger, options.exact_cards)

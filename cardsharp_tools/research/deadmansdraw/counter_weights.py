@@ -64,7 +64,7 @@ class CounterWeightTrainer:
             "d", (weight / WEIGHT_SCALE for weight in load_model(WEIGHT_FILE).numbers)
         )
         for _ in track(range(self.settings.batch_count), f"training against {name}"):
-            training.train_batch()
+            training.play_and_train_batch()
         return training.average_weights()
 
     def test_weights(

@@ -92,21 +92,35 @@ class ExactSolver:
         }
         return values or None
 
-    def perfect_player(self, opening_player: NativePlayer, cards: int) -> NativePlayer:
-        """Return a player that plays perfectly from `cards` unseen cards on.
+    def perfect_player(self, opening_player: NativePlayer, max_unseen_cards: int) -> NativePlayer:
+        """Return a player that plays perfectly with at most `max_unseen_cards` unseen cards.
 
         Until then it plays as `opening_player`. It must not outlive the solver.
         """
-        return NativePlayer(self.library.perfect_new(self.address, opening_player.policy, cards))
+        return NativePlayer(
+            self.library.perfect_new(self.address, opening_player.policy, max_unseen_cards)
+        )
 
-    def losses(
-        self, player: NativePlayer, seed: int, pair_number: int, cards: int
+    def measure_decision_losses(
+        self, player: NativePlayer, seed: int, pair_number: int, max_unseen_cards: int
     ) -> list[DecisionLoss]:
-        """Return a player's losses in a match against itself, from `cards` unseen cards on."""
+        """Play a match of a player against itself, and return the losses of its decisions.
+
+        Only decisions with at most `max_unseen_cards` unseen cards are measured.
+        """
         losses = (DecisionLoss * _MAX_LOSSES)()
         policy = player.policy
         loss_count = self.library.losses_of(
-            *(policy, policy, self.address, seed, pair_number, cards, losses, _MAX_LOSSES)
+            *(
+                policy,
+                policy,
+                self.address,
+                seed,
+                pair_number,
+                max_unseen_cards,
+                losses,
+                _MAX_LOSSES,
+            )
         )
         return losses[:loss_count]
 

@@ -24,7 +24,7 @@ from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_ro
 _WORST = 8
 
 
-class LossRow(MatchRow):
+class DecisionLossRow(MatchRow):
     """Row for a decision: its loss in win probability, or None if unknown."""
 
     left: int
@@ -60,17 +60,21 @@ def losses(*, options: LossesOptions = LossesOptions()) -> None:
     """Compare each choice with few unseen cards with perfect play, and list the worst kinds."""
     compute_losses = partial(_match_losses, require_engine(options.player), options)
     _tell(
-        compute_rows(options.out, options.run_key, LossRow, options.matches, compute_losses),
+        compute_rows(
+            options.out, options.run_key, DecisionLossRow, options.matches, compute_losses
+        ),
         options,
     )
 
 
-def _match_losses(engine: NativeEngine, options: LossesOptions, match_index: int) -> list[LossRow]:
+def _match_losses(
+    engine: NativeEngine, options: LossesOptions, match_index: int
+) -> list[DecisionLossRow]:
     """Return the losses by a solver without a cache, so that matches are independent."""
     solver = ExactSolver(engine, nodes=options.nodes, picks=options.picks)
     player = engine.player_for_strategy(options.player)
     return [
-        LossRow(
+        DecisionLossRow(
             match=match_index,
             left=loss.left,
             kind=loss.decision_kind,
@@ -78,11 +82,11 @@ def _match_losses(engine: NativeEngine, options: LossesOptions, match_index: int
             exact=loss.loss >= 0 and not loss.sampled,
             nodes=loss.nodes,
         )
-        for loss in solver.losses(player, options.seed, match_index, options.cards)
+        for loss in solver.measure_decision_losses(player, options.seed, match_index, options.cards)
     ]
 
 
-def summarise_losses(rows: Sequence[LossRow], matches: int) -> dict[str, float]:
+def summarise_losses(rows: Sequence[DecisionLossRow], matches: int) -> dict[str, float]:
     """Summarise the losses: positions, solved and exact ones, mean loss in per cent and margin.
 
     `points` is the player's loss per match in the solved positions: what perfect play there would
@@ -100,7 +104,7 @@ def summarise_losses(rows: Sequence[LossRow], matches: int) -> dict[str, float]:
     }
 
 
-def _tell(loss_rows: Sequence[LossRow], options: LossesOptions) -> None:
+def _tell(loss_rows: Sequence[DecisionLossRow], options: LossesOptions) -> None:
     groups = {"all": loss_rows} if loss_rows else {}
     for unseen_count in sorted({row.left for row in loss_rows}):
         groups[str(unseen_count)] = [row for row in loss_rows if row.left == unseen_count]
@@ -121,9 +125,9 @@ def _tell(loss_rows: Sequence[LossRow], options: LossesOptions) -> None:
         result_console().print(table)
 
 
-def _worst(loss_rows: Sequence[LossRow]) -> list[tuple[str, list[LossRow]]]:
+def _worst(loss_rows: Sequence[DecisionLossRow]) -> list[tuple[str, list[DecisionLossRow]]]:
     """Return the kinds of decisions with the largest total loss."""
-    groups = defaultdict[str, list[LossRow]](list)
+    groups = defaultdict[str, list[DecisionLossRow]](list)
     for row in loss_rows:
         groups[f"{row.left} left, {row.kind}"].append(row)
     worst = sorted(groups, key=lambda kind: -sum(row.loss or 0 for row in groups[kind]))

@@ -48,7 +48,11 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
 )
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_weights
-from cardsharp_tools.executors.strategy_file import is_user_strategy, is_weights_file, load_strategy
+from cardsharp_tools.executors.strategy_file import (
+    is_user_strategy,
+    is_weights_file,
+    register_strategy,
+)
 from cardsharp_tools.games.deadmansdraw.lab_adapter import ENDGAME_CARDS
 from cardsharp_tools.lab.match_runner import ENDGAME_REPETITIONS
 from cardsharp_tools.research.c_library import (
@@ -157,7 +161,7 @@ class NativeEngine:
         if name == WEIGHT_FILE:
             return self.captain_player(load_model(WEIGHT_FILE))
         if is_weights_file(name):
-            load_strategy(name)  # raises an error if the file is invalid
+            register_strategy(name)  # raises an error if the file is invalid
             text = read_json_text(Path(name))
             if "opponents" not in json.loads(text):
                 return self.captain_player(parse_weights(text))

@@ -79,7 +79,7 @@ def network(
     course.restore(out)
     with ProgressBar(options.matches, "matches", completed_steps=course.matches_played) as bar:
         while course.matches_played < options.matches:
-            network_error, captain_error = course.train_batch()
+            network_error, captain_error = course.play_and_train_batch()
             course.save(out)
             bar.advance(options.batch)
             summary = (
@@ -105,7 +105,7 @@ class NetworkTraining:
         self.replay_buffer, self.matches_played = list[bytes](), 0
         library.descent_begin(self.optimiser_state.buffer_info()[0], options.seed)
 
-    def train_batch(self) -> "array[float]":
+    def play_and_train_batch(self) -> "array[float]":
         """Play a batch and train on the latest ones.
 
         Return the mean squared errors, captain's last.

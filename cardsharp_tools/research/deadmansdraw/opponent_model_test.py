@@ -211,7 +211,7 @@ class OpponentModelTest:
     def _learned(self, name: str) -> Iterator[Row]:
         opponent = self.build_player(name)
         if name in HELD_OUT_OPPONENTS:
-            player, stage = self.trained_player(name)
+            player, stage = self.learn_opponent(name)
             yield name, stage, self.gain_over_captain(player, opponent, seen_opponent=opponent)
             return
         pretends = switching_player(self.engine, name, WEIGHT_FILE, _TURNS)
@@ -236,7 +236,7 @@ class OpponentModelTest:
     def _reply(self, name: str) -> Iterator[Row]:
         """Yield the result of a best reply to the player, whose belief is always fresh."""
         knowing, stage = (
-            self.trained_player(name) if name in HELD_OUT_OPPONENTS else (self.adaptive, "")
+            self.learn_opponent(name) if name in HELD_OUT_OPPONENTS else (self.adaptive, "")
         )
         belief, seed = knowing.initial_belief(), self.options.seed
         warmup_players = (knowing, self.build_player(name))
@@ -257,7 +257,7 @@ class OpponentModelTest:
             shares.append(first_player_share(pair) - 0.5)
         yield f"a best reply, known as {name}", stage, shares
 
-    def trained_player(self, name: str) -> tuple[NativePlayer, str]:
+    def learn_opponent(self, name: str) -> tuple[NativePlayer, str]:
         """Return the player that has met an opponent, and its candidate's stage.
 
         They have met in `matches_seen` matches.
@@ -270,7 +270,7 @@ class OpponentModelTest:
             lambda *_args: None,
         )
         matches = [
-            observed_match(HELD_OUT_OPPONENTS[name], seed + index)
+            play_observed_match(HELD_OUT_OPPONENTS[name], seed + index)
             for index in range(self.options.matches_seen)
         ]
         learning.update_opponent(name, name, matches)
@@ -306,7 +306,7 @@ class OpponentModelTest:
         return gains
 
 
-def observed_match(player: Strategy, seed: int) -> ObservedOpponentMatch:
+def play_observed_match(player: Strategy, seed: int) -> ObservedOpponentMatch:
     """Play a match against captain and return the player's observed decisions."""
     dice = Random(seed)
     match, card_picker = match_from_state(deal_state(dice)), random_card_picker(dice)

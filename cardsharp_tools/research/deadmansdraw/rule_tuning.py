@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.lab.confidence_interval import mean_interval
-from cardsharp_tools.lab.duel_result import LuckAdjuster, MatchLuck, MatchResult
+from cardsharp_tools.lab.duel_result import FirstPlayerLuck, FirstPlayerMatchResult, LuckAdjuster
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Played
@@ -88,13 +88,15 @@ def _tell(
     shares = [
         less.adjusted_share(
             tuple(
-                MatchResult(result.points, {}, luck=MatchLuck(result.again, result.luck))
+                FirstPlayerMatchResult(
+                    result.points, {}, luck=FirstPlayerLuck(result.again, result.luck)
+                )
                 for result in pair
             )
         )
         for pair in pairs
     ]
-    points, bounds = 100 * fmean(shares), mean_interval(shares, matches=2).scaled(100)
+    points, bounds = 100 * fmean(shares), mean_interval(shares, matches_per_share=2).scaled(100)
     values_by_name = dict(zip(_CHOICES, parameters, strict=True))
     if options.as_json:
         print_json({**values_by_name, "points": points, "lower": bounds.low, "upper": bounds.high})

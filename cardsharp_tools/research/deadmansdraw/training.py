@@ -168,7 +168,7 @@ class WeightTraining:
             "i", (_round_to_int(total / self.averaged_batches) for total in self.weight_sums)
         )
 
-    def train_batch(self) -> None:
+    def play_and_train_batch(self) -> None:
         """Play the next batch and train with it."""
         weights = self.weights()
         self._play(weights)
@@ -259,7 +259,7 @@ def run_training(
         training.restore(checkpoint)
     checkpoint_interval = max(1, settings.batch_count // CHECKPOINT_COUNT)
     while training.batches < settings.batch_count:
-        training.train_batch()
+        training.play_and_train_batch()
         if training.batches % checkpoint_interval == 0:
             if checkpoint is not None:
                 training.save(checkpoint)
@@ -299,7 +299,7 @@ def main(
             first_player_share(pair)
             for pair in engine.play_pairs(players, settings.seed, range(MEASURED_PAIRS))
         ]
-        low, high = mean_interval(shares, matches=2).scaled(100)
+        low, high = mean_interval(shares, matches_per_share=2).scaled(100)
         _say(
             f"{matches} of {settings.matches} matches, {took}, "
             f"{100 * fmean(shares):.1f} % against the champion (95 %: {low:.1f} to {high:.1f})"

@@ -52,7 +52,7 @@ class _NativeAnswer(ctypes.Structure):
     )
 
 
-class NativeEuchreStrategy:
+class NativePimcStrategy:
     """Compiled `pimc`: equal decisions without reasons; raises `RuntimeError` if missing.
 
     Raises `RuntimeError` if it cannot be compiled.
@@ -70,8 +70,8 @@ class NativeEuchreStrategy:
         self._library, self._limit = loaded, limit
         self._effort = _Effort(limit.max_worlds, limit.batch_size, limit.max_work)
 
-    def __reduce__(self) -> tuple[type["NativeEuchreStrategy"], tuple[SearchBudget]]:
-        return NativeEuchreStrategy, (self._limit,)
+    def __reduce__(self) -> tuple[type["NativePimcStrategy"], tuple[SearchBudget]]:
+        return NativePimcStrategy, (self._limit,)
 
     def decide(self, view: EuchrePosition) -> EuchreDecision:
         """Return the decision of `pimc`."""

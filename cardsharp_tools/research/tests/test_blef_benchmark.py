@@ -56,7 +56,7 @@ def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) ->
 @pytest.mark.parametrize(("name", "believes"), [("believer", True), ("honest-6", False)])
 def test_opponent_model_recognises_bet_believers(name: str, believes: bool) -> None:
     *_, last_position = positions_of_first_seat(name, "threshold", 3)
-    weights = opponent_model_of(last_position.earlier_rounds, 0).habit_weights
+    weights = opponent_model_of(last_position.earlier_rounds, 0).habit_and_model_weights
     assert weights[-1] > 0.5 if believes else weights[-1] == 0
 
 
@@ -138,10 +138,10 @@ def test_default_strategy_reaches_its_target(name: str, copies: int, pairs: int,
 
 def test_a_duel_falls_short_by_its_points_or_by_its_lower_end() -> None:
     played = run_duel(DuelPlan(game="blef", first="threshold", second="careless", pairs=60))
-    assert played.points > 95
+    assert played.points_percent > 95
     assert benchmark.shortfall(played) == 0
     worse = run_duel(DuelPlan(game="blef", first="careless", second="threshold", pairs=3))
-    assert benchmark.shortfall(worse) == 90 - worse.points
+    assert benchmark.shortfall(worse) == 90 - worse.points_percent
     few = DuelResult(
         DuelPlan(game="blef", first="threshold", second="careless", pairs=2), played.pairs[:2]
     )

@@ -57,11 +57,11 @@ from cardsharp_tools.research.blef.table_files import (
     ROW,
     TrainingAmount,
     average_policy_rows,
+    large_round_policy_bytes,
     load_tables,
     set_large_round_policies,
     to_round_table,
     train_large_round,
-    trained_large_rounds,
 )
 from cardsharp_tools.research.blef.table_training import (
     CheckpointFolder,
@@ -78,7 +78,7 @@ SHORT_TRAINING = TrainingAmount(steps=2, deals=10)
 pytestmark = pytest.mark.skipif(unavailable_reason() is not None, reason="needs a C compiler")
 
 
-def learned(cards: tuple[int, int], steps: int) -> CfrTrainer:
+def train_learner(cards: tuple[int, int], steps: int) -> CfrTrainer:
     return restore_trainer(cards, train_steps(cards, b"", steps))[0]
 
 
@@ -109,7 +109,7 @@ def test_both_have_the_same_places(cards: HandSizes) -> None:
     assert {row // setup.hands[0] for row in rows} == {0} | laid_out
 
 
-def average_of(learner: CfrTrainer, small_round: SmallRound) -> StrategyFunction:
+def average_strategy_function(learner: CfrTrainer, small_round: SmallRound) -> StrategyFunction:
     """The average play as the exact solver takes it."""
     shape, setup = TableShape(small_round.cards), learner.setup
 
@@ -136,8 +136,8 @@ def average_of(learner: CfrTrainer, small_round: SmallRound) -> StrategyFunction
 
 def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
     """By the exact best answer; the local one finds no more than that."""
-    small, learner = build_small_round(1, 1), learned((1, 1), 40)
-    lacks = exploitability(small, average_of(learner, small))
+    small, learner = build_small_round(1, 1), train_learner((1, 1), 40)
+    lacks = exploitability(small, average_strategy_function(learner, small))
     assert lacks < 0.001
     trained_player = build_round_player("tables", {(1, 1): table(learner)})
     assert all(
@@ -204,7 +204,7 @@ def test_row_is_stored_in_two_hundred_and_fifty_fifths() -> None:
 
 def test_packed_table_plays_like_the_trained_table(tmp_path: Path) -> None:
     cards = (2, 1)
-    learner = learned(cards, 5)
+    learner = train_learner(cards, 5)
     write_tables(tmp_path / "t.bin", "a test", {cards: average_policy_rows(learner)})
     packed_player, trained_player = (
         build_round_player("tables", {cards: round_table})
@@ -242,7 +242,7 @@ def test_stored_policy_equals_the_trained_policy(tmp_path: Path) -> None:
     learned, dice = train_large_round((4, 6), SHORT_TRAINING), Random(3)
     large_round_policy.write_policy(tmp_path / "large.bin", "a test", learned)
     policy = large_round_policy.read_policy(tmp_path / "large.bin")
-    assert trained_large_rounds(policy) == learned
+    assert large_round_policy_bytes(policy) == learned
     look, play = ctypes.create_string_buffer(1 << 14), (ctypes.c_double * (len(BETS) + 1))()
     for _ in range(60):
         hand_size, other = cards = dice.choice([(4, 6), (6, 4)])
@@ -276,7 +276,7 @@ def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
     assert local_exploitability((5, 5), hardly, 1, 1, 40).low > 0.15
     shipped = set_large_round_policies(
         build_round_player("tables", load_tables(DEFAULT_FILE)),
-        trained_large_rounds(large_round_policy.load_large_round_policy()),
+        large_round_policy_bytes(large_round_policy.load_large_round_policy()),
     )
     for cards, rounds, max_value in (
         ((2, 2), 1000, 0.05),
@@ -289,13 +289,13 @@ def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
 # --- players ------------------------------------------------------------------------------------
 
 
-class OpponentHabit(ctypes.Structure):
+class NativeHabitReplies(ctypes.Structure):
     _fields_ = struct_fields(
         "..b", "chances careful bold", ctypes.c_double * len(BETS), ctypes.c_uint8 * (len(BETS) + 1)
     )
 
 
-class View(ctypes.Structure):
+class NativeTurnView(ctypes.Structure):
     _fields_ = struct_fields(
         "iI.i.", "role hand cards said bet", ctypes.c_int * 2, ctypes.c_uint8 * len(BETS)
     )
@@ -303,7 +303,7 @@ class View(ctypes.Structure):
 
 def test_minds_are_the_same() -> None:
     """Every habit gives the same answers in C and in Python."""
-    dice, opponent_habit = Random(3), OpponentHabit()
+    dice, opponent_habit = Random(3), NativeHabitReplies()
     pointer = ctypes.byref(opponent_habit)
     for _ in range(60):
         hand, hidden = card_bits(dice.sample(DECK, dice.randint(1, 8))), dice.randint(1, 8)
@@ -337,7 +337,7 @@ def test_the_shipped_tables_are_played_as_in_python() -> None:
         )
         play, view = (
             (ctypes.c_double * (CHECK + 1))(),
-            View(me, card_bits(hand), n_cards, len(bets), bets),
+            NativeTurnView(me, card_bits(hand), n_cards, len(bets), bets),
         )
         knows = native_library().tables_play(ctypes.byref(table_player), ctypes.byref(view), play)
         if mixed is not None and sum(n_cards) < 8:

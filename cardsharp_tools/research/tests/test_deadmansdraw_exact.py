@@ -101,19 +101,21 @@ def test_losses_are_taken_up_from_their_file(
         run_losses(matches=6, seed=2, out=output_file)
 
 
-def bounds_setup(engine: NativeEngine, last: int) -> BestReplyBounds:
-    """Captain, and who knows the pile, against perfect play; the solver judges the last cards."""
+def build_exact_bounds(engine: NativeEngine, exact_from_cards: int) -> BestReplyBounds:
+    """Return the bounds of captain against perfect play; the exact solver plays the last cards."""
     solver, captain = ExactSolver(engine, bits=12), engine.captain_player(load_model(WEIGHT_FILE))
-    return BestReplyBounds(engine, solver, solver.perfect_player(captain, ALL), captain, last)
+    return BestReplyBounds(
+        engine, solver, solver.perfect_player(captain, ALL), captain, exact_from_cards
+    )
 
 
 def bounds_by_pile_order(
-    trial: BestReplyBounds, match: SimulatedDeadMansDrawMatch
+    bounds: BestReplyBounds, match: SimulatedDeadMansDrawMatch
 ) -> list[list[SideValues]]:
     """The bounds of every order of the pile, each with other picks."""
     orders = permutations(match.state.draw_pile)
     return [
-        trial.values_from_position(match.current_position, pile_order, seed)
+        bounds.values_from_position(match.current_position, pile_order, seed)
         for seed, pile_order in enumerate(orders)
     ]
 
@@ -121,7 +123,7 @@ def bounds_by_pile_order(
 @pytest.mark.parametrize("batch", range(4))
 def test_bounds_have_no_gap_if_the_judge_is_exact(engine: NativeEngine, batch: int) -> None:
     """Knowing coming cards is worth at most its price, also with Maps and bonuses."""
-    dice, trial = Random(f"bounds/{batch}"), bounds_setup(engine, last=ALL)
+    dice, trial = Random(f"bounds/{batch}"), build_exact_bounds(engine, last=ALL)
     for _ in range(60):
         match = tiny_endgame(dice)
         right = max(action_values(match.state).values())
@@ -134,7 +136,7 @@ def test_bounds_have_no_gap_if_the_judge_is_exact(engine: NativeEngine, batch: i
 
 def test_bounds_enclose_the_value_if_the_judge_is_wrong(engine: NativeEngine) -> None:
     """Over all orders: what is paid is 0 in the mean for who does not know them."""
-    dice, trial, gaps = Random("bounds"), bounds_setup(engine, last=0), list[float]()
+    dice, trial, gaps = Random("bounds"), build_exact_bounds(engine, last=0), list[float]()
     for _ in range(80):
         match = tiny_endgame(
             dice, without=(Suit.MAP, Suit.CHEST)

@@ -98,6 +98,6 @@ def test_same_values_for_every_option(engine: NativeEngine, limits: SearchLimits
                 assert compiled == []
                 continue
             kinds.add(position.pending and position.pending.effect_type)
-            options = OptionEvaluator(position, TurnSearch(weights, limits)).rated_options()
+            options = OptionEvaluator(position, TurnSearch(weights, limits)).evaluate_options()
             assert [(action_code(option.action), option.value) for option in options] == compiled
     assert len(kinds) >= 5

@@ -36,7 +36,7 @@ from cardsharp_tools.research.deadmansdraw.native import NativeEngine
 from cardsharp_tools.research.deadmansdraw.opponent_model_test import (
     HELD_OUT_OPPONENTS,
     native_stop_rule_player,
-    observed_match,
+    play_observed_match,
 )
 from cardsharp_tools.research.deadmansdraw.training import TrainingConfig, WeightTraining
 from cardsharp_tools.research.tests.decision_comparison import (
@@ -49,7 +49,9 @@ from cardsharp_tools.research.tests.test_deadmansdraw_native import assert_equal
 
 def first_decisions(name: str, matches: int) -> list[Sequence[ObservedDecision]]:
     """Return the decisions of a held-out opponent in its first matches."""
-    return [observed_match(HELD_OUT_OPPONENTS[name], number).decisions for number in range(matches)]
+    return [
+        play_observed_match(HELD_OUT_OPPONENTS[name], number).decisions for number in range(matches)
+    ]
 
 
 @pytest.mark.parametrize("name", HELD_OUT_OPPONENTS)
@@ -75,7 +77,7 @@ def test_learned_file_plays_equally_in_both_engines(tmp_path: Path) -> None:
 def test_equal_player_is_promoted_in_under_five_percent() -> None:
     """Captain's own matches, drawn anew 100 times: the bet on its gifts is all but never won."""
     dice = Random(1)
-    played = [observed_match(build("captain", dice), number) for number in range(20)]
+    played = [play_observed_match(build("captain", dice), number) for number in range(20)]
     profile = fit_opponent_profile(
         "captain", [decision for match in played[:MIN_MATCHES] for decision in match.decisions]
     )
@@ -186,7 +188,7 @@ def test_best_reply_is_trained_on_the_learners_belief(engine: NativeEngine) -> N
 
     def trained(belief: Structure | None) -> "array[float]":
         training = WeightTraining(engine, TrainingConfig(matches=4, batch=4), 1, adaptive, belief)
-        training.train_batch()
+        training.play_and_train_batch()
         return training.weight_values
 
     assert trained(belief) == trained(belief) != trained(None)

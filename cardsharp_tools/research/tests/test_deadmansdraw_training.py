@@ -158,7 +158,7 @@ def test_a_stopped_course_goes_on_to_the_same_network(engine: NativeEngine, tmp_
     at_once, stopped = tmp_path / "at-once", tmp_path / "stopped"
     network(at_once, options=SHORT_TRAINING)
     course = NetworkTraining(engine, SHORT_TRAINING)
-    course.train_batch()
+    course.play_and_train_batch()
     course.save(stopped)
     network(stopped, options=SHORT_TRAINING)
     assert read_network(stopped).numbers == read_network(at_once).numbers

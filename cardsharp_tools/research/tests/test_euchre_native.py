@@ -9,7 +9,7 @@ from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.runner import run_duel
-from cardsharp_tools.research.euchre.native import NativeEuchreStrategy
+from cardsharp_tools.research.euchre.native import NativePimcStrategy
 from cardsharp_tools.research.tests.decision_comparison import needs_compiler
 
 SMALL = SearchBudget(max_worlds=48, batch_size=16)
@@ -27,7 +27,7 @@ def duel(names: tuple[str, str], games: int, seed: int = 1, *, plain: bool = Fal
 
 @needs_compiler
 def test_it_decides_as_python_does_with_the_same_figures() -> None:
-    compiled, plain, decision_types = NativeEuchreStrategy(SMALL), Pimc(budget=SMALL), set()
+    compiled, plain, decision_types = NativePimcStrategy(SMALL), Pimc(budget=SMALL), set()
     for view in positions(16):
         fast, slow = compiled.decide(view), plain.decide(view)
         assert (fast.action, fast.world_count) == (slow.action, slow.world_count)
@@ -53,5 +53,5 @@ def test_without_a_compiler_python_plays(monkeypatch: pytest.MonkeyPatch) -> Non
     with_it = duel(("pimc@4", "rules"), 2, seed=5).pairs
     monkeypatch.setattr("cardsharp_tools.research.euchre.native.native_library", lambda: None)
     with pytest.raises(RuntimeError, match="Use the player `pimc` itself"):
-        NativeEuchreStrategy()
+        NativePimcStrategy()
     assert duel(("pimc@4", "rules"), 2, seed=5).pairs == with_it

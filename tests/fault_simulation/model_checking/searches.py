@@ -145,10 +145,10 @@ SEARCHES = (
 def _breathe(
     self: lease_keeper.LeaseKeeper, _error: ArenaError, _sent: object, _max_retry_after: object
 ) -> None:
-    self.sleep(self.timing.backoff)
+    self.sleep_before_handover(self.timing.backoff)
 
 
-_intend = lease_keeper.LeaseKeeper.log_intent
+_intend = lease_keeper.LeaseKeeper.log_intent_in_time
 
 
 def _too_late(self: lease_keeper.LeaseKeeper, sequence: int, intent: Any) -> bool:  # noqa: ANN401

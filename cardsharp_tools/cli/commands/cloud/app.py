@@ -100,7 +100,7 @@ def doctor(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> int:
     Example: cardsharp cloud doctor --stack cardsharp-prod
     """
     return print_checks(
-        stack_control.run_stack_checks(options.find_stack()), as_json=options.as_json
+        stack_control.check_deployed_functions(options.find_stack()), as_json=options.as_json
     )
 
 
@@ -188,7 +188,7 @@ def rollback(
 
 
 @cloud.command(name="test-alarm")
-def alarm(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> None:
+def raise_test_alarm(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> None:
     """Raise an alarm for some minutes, to test whether its mail arrives.
 
     Example: cardsharp cloud test-alarm

@@ -145,7 +145,7 @@ dead_letter_app = cyclopts.App(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Letters(CommandOptions):
+class _DeadLetterOptions(CommandOptions):
     poller: bool = False
     """Take the failed ticks of the poller instead."""
     director: bool = False
@@ -153,7 +153,7 @@ class _Letters(CommandOptions):
     options: StackOptions = field(default_factory=StackOptions)
 
     def target(self) -> tuple[Stack, DeadLetterQueue]:
-        """The stack and the box; an arena alone has the director's only."""
+        """Return the stack and its dead-letter queue; an arena alone has only the director's."""
         if self.poller and self.director:
             raise ConfigError("Give either --poller or --director.")
         stack = self.options.find_stack()
@@ -162,26 +162,26 @@ class _Letters(CommandOptions):
         return stack, DeadLetterQueue.POLLER if self.poller else DeadLetterQueue.WORKER
 
     def act(
-        self, deed: DeadLetterAction, done: str, letter: str | None, *, everything: bool
+        self, action: DeadLetterAction, done: str, letter: str | None, *, everything: bool
     ) -> None:
-        """Do it with one letter or all of them, and say with how many it was done."""
+        """Apply an action to one dead letter or to all, and print how many there were."""
         if (letter is None) is not everything:
             raise ConfigError("Give either the id of a message or --all.")
         stack, box = self.target()
-        dead_letters = deed(stack, letter, box)
+        dead_letters = action(stack, letter, box)
         count_text = "1 message" if len(dead_letters) == 1 else f"{len(dead_letters)} messages"
         self.options.print_result(
             [dead_letter.document() for dead_letter in dead_letters], [f"{done} {count_text}"]
         )
 
 
-_ALL = _Letters()
+_ALL = _DeadLetterOptions()
 MessageId = Annotated[str | None, Parameter(help="The id of a message, or its beginning.")]
 AllMessages = Annotated[bool, Parameter(name="--all", help="Take all messages.")]
 
 
 @dead_letter_app.command(name="list")
-def list_(*, selection: _Letters = _ALL) -> None:
+def list_(*, selection: _DeadLetterOptions = _ALL) -> None:
     """List the dead letters, the oldest first.
 
     Example: cardsharp cloud dlq list --poller
@@ -202,7 +202,7 @@ def show(
     message: Annotated[str, Parameter(help="The id of a message, or its beginning.")],
     /,
     *,
-    selection: _Letters = _ALL,
+    selection: _DeadLetterOptions = _ALL,
 ) -> None:
     """Show a dead letter, and what the functions logged about its match.
 
@@ -218,7 +218,11 @@ def show(
 
 @dead_letter_app.command(name="redrive")
 def redrive_(
-    message: MessageId = None, /, *, all_messages: AllMessages = False, selection: _Letters = _ALL
+    message: MessageId = None,
+    /,
+    *,
+    all_messages: AllMessages = False,
+    selection: _DeadLetterOptions = _ALL,
 ) -> None:
     """Send dead letters to the worker or the director again. This is safe at any time.
 
@@ -231,7 +235,11 @@ def redrive_(
 
 @dead_letter_app.command(name="drop")
 def drop_(
-    message: MessageId = None, /, *, all_messages: AllMessages = False, selection: _Letters = _ALL
+    message: MessageId = None,
+    /,
+    *,
+    all_messages: AllMessages = False,
+    selection: _DeadLetterOptions = _ALL,
 ) -> None:
     """Delete dead letters. With --poller it deletes all, unless you name one.
 

@@ -62,7 +62,7 @@ def status(
     with target.open_records(folder) as records:
         results, table = records.results(), records.standings()
         paused, settings, stage = records.is_paused, records.settings, records.stage
-        freeze, team_names = current_freeze(records), records.team_names()
+        freeze, team_names = current_freeze(records), records.team_names_with_removed()
         rows = (
             reports.practice_ladder_rows(records, team_names) if records.practice_matches() else []
         )
@@ -139,7 +139,7 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
 
 
 def _rows(records: ContestRecords, *, practice: bool, by_match: bool) -> list[reports.Row]:
-    team_names = records.team_names()
+    team_names = records.team_names_with_removed()
     if practice:
         return [
             reports.practice_match_row(meeting, team_names)

@@ -106,7 +106,7 @@ def _contest_process(
     with stack_contests.repository.get(name) as records:
         check_team_count(records)
         message_console().print(
-            f"contest {name}: arena at {stack_contests.url}. It continues after Ctrl-C."
+            f"contest {name}: arena at {stack_contests.arena_url}. It continues after Ctrl-C."
         )
         yield ContestProcess(
             records, lambda: None, records.practice_matches, stack_contests.wait_for_tick
@@ -122,7 +122,9 @@ def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
             if result.decided and result.pairing not in announced:
                 announced.add(result.pairing)
                 result_console().print(
-                    pairing_line(result, records.team_names(), records.settings.base_format)
+                    pairing_line(
+                        result, records.team_names_with_removed(), records.settings.base_format
+                    )
                 )
 
     for _ in looks:
@@ -172,7 +174,7 @@ def practice(
             message_console().print(f"Matches start until {to_local(end):%Y-%m-%d %H:%M %Z}.")
         records = process.records
         team_names, announced = (
-            records.team_names(),
+            records.team_names_with_removed(),
             {meeting.number for meeting in process.practice_matches()},
         )
         if target.stack is not None and records.stage is not ContestStage.OPEN:

@@ -93,9 +93,9 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
     elif config.data_file is not None or config.tls_files is not None:
         raise ConfigError("--emulator cannot be combined with --data or --tls. Remove one of them.")
     else:  # boto3 is slow to import, and not needed otherwise
-        from cardsharp_tools.games.deadmansdraw.emulated_arena import emulated_arena  # noqa: PLC0415
+        from cardsharp_tools.games.deadmansdraw.emulated_arena import unstarted_emulated_arena  # noqa: PLC0415
 
-        with emulated_arena(config) as running:
+        with unstarted_emulated_arena(config) as running:
             _announce(running.url, config, as_json=options.as_json)
             running.front.run()
     if not options.as_json:

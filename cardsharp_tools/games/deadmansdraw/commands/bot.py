@@ -15,10 +15,10 @@ from cardsharp_tools.cli.options import CommandOptions, StoreFile
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
     environment_for,
+    fetch_account_when_reachable,
     single_attempt_client,
-    wait_for_arena,
 )
-from cardsharp_tools.local_play.bot_runtime import open_assembly
+from cardsharp_tools.local_play.bot_runtime import open_bot_dependencies
 from cardsharp_tools.local_play.handler_environment import (
     Notify,
     forward_warnings,
@@ -61,10 +61,10 @@ def bot(*, options: BotOptions = BotOptions()) -> None:
     with (
         redirect_telemetry(bot_log_path()),
         forward_warnings(say),
-        open_assembly(variables) as assembly,
+        open_bot_dependencies(variables) as assembly,
     ):
         with single_attempt_client(assembly.settings) as client:
-            identity = wait_for_arena(client, assembly.clock, say)
+            identity = fetch_account_when_reachable(client, assembly.clock, say)
         # What plays and shows takes as long to import as all before, and none of it asks this.
         from cardsharp_tools.games.deadmansdraw.bot_runner import run_bot  # noqa: PLC0415
 

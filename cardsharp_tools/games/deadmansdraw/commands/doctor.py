@@ -21,7 +21,7 @@ from cardsharp_tools.cli.health_checks import (
     run_check,
 )
 from cardsharp_tools.cli.options import Json
-from cardsharp_tools.executors.strategy_file import load_strategy
+from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
     environment_for,
@@ -59,7 +59,7 @@ def run_all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
     yield run_check("settings", settings)
     if loaded_settings:
         yield run_check("queue", lambda: check_queue(loaded_settings[0]))
-        yield run_check("proxy", lambda: check_proxy(loaded_settings[0]))
+        yield run_check("proxy", lambda: check_proxy_setting(loaded_settings[0]))
         yield run_check("arena", lambda: check_arena(loaded_settings[0]))
         yield run_check("clock", lambda: check_clock(loaded_settings[0]))
         yield run_check("credentials", lambda: check_credentials(loaded_settings[0]))
@@ -67,7 +67,7 @@ def run_all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
 
 def check_strategy() -> str:
     """Check that the configured strategy can be created."""
-    return load_strategy(os.environ.get("CARDSHARP_STRATEGY") or GAME.default_strategy)
+    return register_strategy(os.environ.get("CARDSHARP_STRATEGY") or GAME.default_strategy)
 
 
 def check_match_log() -> str:
@@ -85,9 +85,9 @@ def check_queue(settings: ArenaBotSettings) -> str:
     if settings.queue.startswith("memory:"):
         return "in this process"
     # boto3 is slow to import, and not needed at every start.
-    from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, call, client  # noqa: PLC0415
+    from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, call_with_retries, client  # noqa: PLC0415
 
-    response = call(
+    response = call_with_retries(
         f"SQS queue {settings.queue}",
         client("sqs", RESPONSE_TIMEOUT_SECONDS).get_queue_attributes,
         QueueUrl=settings.queue,
@@ -100,7 +100,7 @@ def check_queue(settings: ArenaBotSettings) -> str:
 _UNREAD = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 
 
-def check_proxy(settings: ArenaBotSettings) -> str:
+def check_proxy_setting(settings: ArenaBotSettings) -> str:
     """Return a sentence about the proxy to the arena; raise `ConfigError` if it is not allowed."""
     through = proxy_for_url(settings.arena_url, settings.proxy)
     if through is not None:

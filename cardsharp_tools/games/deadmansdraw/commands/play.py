@@ -26,9 +26,9 @@ from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
 from cardsharp_tools.cli.options import CommandOptions, StoreFile
 from cardsharp_tools.executors.strategy_file import (
     display_name,
-    is_strategy_file,
+    is_strategy_or_weights_file,
     is_user_strategy,
-    load_strategy,
+    register_strategy,
     source_version,
 )
 from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
@@ -93,10 +93,11 @@ class PlayOptions(CommandOptions):
 
 
 def play(*, options: PlayOptions = PlayOptions()) -> int:
-    """Play, show, check and store matches.
+    """Play our bot against another strategy at an arena on this machine.
 
-    The exit code is 0 if all matches are decided and their logs are complete, 4 if safe actions
-    replaced some decisions of the strategy, and 1 if they replaced all.
+    The matches are shown, their logs are checked, and they are stored. The exit code is 0 if all
+    matches are decided and their logs are complete, 4 if safe actions replaced some decisions of
+    the strategy, and 1 if they replaced all.
     """
     script = _script(options)
     folder, store = options.log_folder or data_folder(), options.log_store
@@ -132,12 +133,12 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
 
 
 def _script(options: PlayOptions) -> LocalRunConfig:
-    if not is_strategy_file(options.opponent):
-        load_strategy(options.opponent)
+    if not is_strategy_or_weights_file(options.opponent):
+        register_strategy(options.opponent)
     elif not Path(options.opponent).is_file():
         raise ConfigError(f"There is no strategy file {options.opponent}. Check the path.")
     return LocalRunConfig(
-        strategy=load_strategy(options.strategy),
+        strategy=register_strategy(options.strategy),
         opponent=options.opponent,
         cloud=options.cloud,
         seed=options.seed,

@@ -28,7 +28,7 @@ from cardsharp_tools.cli.console import (
 )
 from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import load_strategy
+from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
     environment_for,
@@ -47,7 +47,7 @@ from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
     embedded_settings,
-    open_assembly,
+    open_bot_dependencies,
     run_bot_runtime,
 )
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
@@ -145,7 +145,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     variables = environment_for(
         options.arena,
         options.strategy,
-        dummy_strategy=load_strategy(options.dummy_strategy)
+        dummy_strategy=register_strategy(options.dummy_strategy)
         if options.opponent == "dummy"
         else None,
         tags=",".join(tags),
@@ -156,7 +156,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
         variables |= embedded_settings(Path(folder, "stage.db"))
         with (
             redirect_telemetry(data_folder() / "practice.log"),
-            open_assembly(variables) as assembly,
+            open_bot_dependencies(variables) as assembly,
         ):
             with single_attempt_client(assembly.settings) as client:
                 client.whoami()  # so that a wrong address or password is known as such

@@ -43,7 +43,7 @@ class RulesError(CardsharpError, ValueError):
 
 
 class InvalidInput(RulesError):
-    """The input cannot be read as an action or a card."""
+    """Input that cannot be read: no action, card, match or message of the expected form."""
 
 
 class IllegalAction(RulesError):

@@ -35,7 +35,7 @@ class Judge(Protocol):
         cannot value.
         """
 
-    def match_result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def first_side_result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return the result of a match for the first side, None while it is not finished."""
 
     def timeout_positions(self, _moves: Sequence[MoveRecord]) -> Iterable[DecisionPoint]:
@@ -45,7 +45,9 @@ class Judge(Protocol):
         """
         return ()
 
-    def estimate_luck(self, _record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
+    def estimate_first_side_luck(
+        self, _record: MatchRecord, _moves: Sequence[MoveRecord]
+    ) -> float | None:
         """Return an unbiased estimate of what luck gave to the first side.
 
         Its mean is 0 even if the judge is bad. None if the game has no such estimate: then every

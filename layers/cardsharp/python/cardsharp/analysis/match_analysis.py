@@ -68,7 +68,7 @@ def analyse(
     `StoreError` if the log cannot be read.
     """
     judge, replay, decisions_of = load_analysis_functions(game)
-    result = judge.match_result(record, moves)
+    result = judge.first_side_result(record, moves)
     points = [*decisions_of(record, moves), *judge.timeout_positions(moves)]
     points.sort(key=lambda point: point.step.sequence)
     weighed = [_weighed(judge, point) for point in progress(points)]
@@ -78,7 +78,7 @@ def analyse(
     decisions = tuple(_judged(judge, evaluations, result))
     changed, estimated_luck = (
         sum(decision.luck for decision in decisions),
-        judge.estimate_luck(record, moves),
+        judge.estimate_first_side_luck(record, moves),
     )
     luck = changed if estimated_luck is None or judge.luck_includes_deal else estimated_luck
     first_stats, second_stats = (_player(decisions, side, luck) for side in range(SIDE_COUNT))
@@ -120,12 +120,13 @@ class _Weighed(NamedTuple):
     best: float
     chosen: float | None
 
-    def cost(self, next_value: float) -> float:
+    def choice_cost(self, value_if_timed_out: float) -> float:
         """Return the cost of the choice for the deciding player.
 
-        A timeout costs everything that was lost until the next decision: `best` less `next_value`.
+        A timeout costs everything that was lost until the next decision: `best` less
+        `value_if_timed_out`, the value at that decision.
         """
-        return max(0.0, self.best - (next_value if self.chosen is None else self.chosen))
+        return max(0.0, self.best - (value_if_timed_out if self.chosen is None else self.chosen))
 
 
 def _weighed(judge: Judge, point: DecisionPoint) -> _Weighed | None:
@@ -190,7 +191,7 @@ def _first_side_value(judge: Judge, evaluation: _Weighed, value: float) -> float
 def _judged_decision(judge: Judge, evaluation: _Weighed, next_value: float) -> JudgedDecision:
     """Return a decision with its cost and luck; `next_value` is that of the first side after it."""
     step, decision = evaluation.point.step, evaluation.decision
-    cost = evaluation.cost(_first_side_value(judge, evaluation, next_value))
+    cost = evaluation.choice_cost(_first_side_value(judge, evaluation, next_value))
     value_after_cost = _first_side_value(judge, evaluation, evaluation.best - cost)
     options = ranked(decision.options)
     values = [option.value for option in options if option.value is not None]

@@ -37,10 +37,10 @@ class HeadToHeadScore:
 
     @classmethod
     def from_shares(cls, shares: Iterable[float]) -> "HeadToHeadScore":
-        """Return the score of these pairs.
+        """Return the score of pairs of matches, given the player's share of the points in each.
 
         With luck adjustment a single share may lie outside 0 and 1, but their sum is clamped to
-        that range.
+        the range from 0 to the number of pairs.
         """
         values = tuple(shares)
         points = min(float(len(values)), max(0.0, fsum(values)))

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from cardsharp.aws.client import ConditionFailed, call, create_client, warm_up
+    from cardsharp.aws.client import (
+        ConditionFailed,
+        call_with_retries,
+        create_client,
+        prepare_client,
+    )
     from cardsharp.aws.dynamodb_attributes import (
         Item,
         Value,
@@ -40,7 +45,7 @@ __all__ = (
     "SecretNotSet",
     "SqsQueue",
     "Value",
-    "call",
+    "call_with_retries",
     "create_client",
     "fetch_credentials",
     "install_retry_counter",
@@ -49,10 +54,10 @@ __all__ = (
     "logger",
     "metrics_recorder",
     "number_attribute",
+    "prepare_client",
     "set_invocation_log_context",
     "ssm_provider",
     "string_attribute",
-    "warm_up",
 )
 
 __getattr__ = lazy_exports(
@@ -64,7 +69,7 @@ __getattr__ = lazy_exports(
         "SecretNotSet": "ssm_credentials",
         "SqsQueue": "sqs_queue",
         "Value": "dynamodb_attributes",
-        "call": "client",
+        "call_with_retries": "client",
         "install_retry_counter": "telemetry",
         "create_client": "client",
         "fetch_credentials": "ssm_credentials",
@@ -76,6 +81,6 @@ __getattr__ = lazy_exports(
         "ssm_provider": "ssm_credentials",
         "set_invocation_log_context": "telemetry",
         "string_attribute": "dynamodb_attributes",
-        "warm_up": "client",
+        "prepare_client": "client",
     },
 )

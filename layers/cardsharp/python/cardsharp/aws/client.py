@@ -88,7 +88,7 @@ def client_config(read_timeout: float) -> "Config":
 
 
 def create_client(factory: Callable[[], Result]) -> Result:
-    """Return a new client; raise `ConfigError` if no region is set."""
+    """Return the client that `factory` creates; raise `ConfigError` if no AWS region is set."""
     try:
         return factory()
     except NoRegionError as error:
@@ -110,7 +110,7 @@ def client(service: str, read_timeout: float, endpoint_url: str | None = None) -
         return create_client(lambda: shared_session().client(service, **options))  # type: ignore[call-overload]
 
 
-def warm_up(service: str) -> None:
+def prepare_client(service: str) -> None:
     """Make the client for short requests now; raise `ConfigError` without a region."""
     _prepared[service, RESPONSE_TIMEOUT_SECONDS] = client(service, RESPONSE_TIMEOUT_SECONDS)
 
@@ -123,10 +123,13 @@ def shared_session() -> "Session":
     return Session()
 
 
-def call(
-    resource: str, method: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs
+def call_with_retries(
+    resource_name: str,
+    method: Callable[Params, Result],
+    *args: Params.args,
+    **kwargs: Params.kwargs,
 ) -> Result:
-    """Call a client's method on `resource`, such as a table, and return the response.
+    """Call a client's method and return the response; errors name the resource.
 
     Throttling and other transient failures are retried, at most 5 times in 10 seconds. Raises
     `ConditionFailed` if a condition did not hold, `ConfigError` if there are no credentials,
@@ -135,20 +138,21 @@ def call(
     attempts = stamina.retry_context(
         on=is_transient, attempts=5, timeout=10, wait_initial=0.05, wait_max=1, wait_jitter=0.1
     )
-    name = f"{getattr(method, '__name__', 'request')} of the {resource}"
+    name = f"{getattr(method, '__name__', 'request')} of the {resource_name}"
     try:
         for attempt in attempts.with_name(name, (), {}):  # for the log line of a retry
             with attempt:
                 return method(*args, **kwargs)
     except ClientError as error:
-        raise _store_error(resource, error) from error
+        raise _store_error(resource_name, error) from error
     except NoCredentialsError as error:
         raise ConfigError(
-            f"There are no AWS credentials for the {resource}; sign in (`aws configure`) or run "
+            f"There are no AWS credentials for the {resource_name}; sign in (`aws "
+            "configure`) or run "
             "where a role gives some."
         ) from error
     except BotoCoreError as error:
-        raise StoreError(f"The {resource} cannot be reached: {error}") from error
+        raise StoreError(f"The {resource_name} cannot be reached: {error}") from error
     raise AssertionError("a retry ends with an answer or an error")
 
 

@@ -5,7 +5,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, call, client
+from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, call_with_retries, client
 from cardsharp.aws.dynamodb_attributes import Item, Value, string_attribute
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ class DynamoTable:
         `projection` limits the read to these attributes, as in the other methods.
         """
         request = {"Key": key, "ConsistentRead": consistent_read, **_projection_params(projection)}
-        return call(self._resource, self._client.get_item, TableName=self.name, **request).get(
-            "Item"
-        )
+        return call_with_retries(
+            self._resource, self._client.get_item, TableName=self.name, **request
+        ).get("Item")
 
     def put(self, item: Item) -> None:
         """Write an item whatever is there."""
-        call(self._resource, self._client.put_item, TableName=self.name, Item=item)
+        call_with_retries(self._resource, self._client.put_item, TableName=self.name, Item=item)
 
     def delete(self, key: Mapping[str, Value]) -> None:
         """Remove an item; quiet if there is none."""
-        call(self._resource, self._client.delete_item, TableName=self.name, Key=key)
+        call_with_retries(self._resource, self._client.delete_item, TableName=self.name, Key=key)
 
     def update(
         self,
@@ -66,7 +66,9 @@ class DynamoTable:
     ) -> Item:
         """Update and return an item; raise `ConditionFailed` if the condition does not hold."""
         request = self.build_update(key, update, condition, values, names)["Update"]
-        response = call(self._resource, self._client.update_item, **request, ReturnValues="ALL_NEW")
+        response = call_with_retries(
+            self._resource, self._client.update_item, **request, ReturnValues="ALL_NEW"
+        )
         return response["Attributes"]
 
     def build_update(
@@ -105,7 +107,7 @@ class DynamoTable:
 
     def transact_write(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
         """Write all or nothing; raise `ConditionFailed` if a condition does not hold."""
-        call(self._resource, self._client.transact_write_items, TransactItems=writes)
+        call_with_retries(self._resource, self._client.transact_write_items, TransactItems=writes)
 
     def query_prefix(
         self, partition: str, prefix: str = "", projection: Sequence[str] = ()
@@ -127,7 +129,9 @@ class DynamoTable:
             Limit=page_size,
         )
 
-    def last_key_with(self, partition: str, prefix: str, attributes: Sequence[str]) -> Item | None:
+    def last_key_with_any_attribute(
+        self, partition: str, prefix: str, attributes: Sequence[str]
+    ) -> Item | None:
         """Return the keys of a partition's last item with this key prefix and one of these.
 
         The result may be a moment old. Items are read two at a time.
@@ -171,7 +175,9 @@ class DynamoTable:
                 **_projection_params(projection),
             }
             request_items = {self.name: keys_request}
-            response = call(self._resource, self._client.batch_get_item, RequestItems=request_items)
+            response = call_with_retries(
+                self._resource, self._client.batch_get_item, RequestItems=request_items
+            )
             yield from response["Responses"].get(self.name, [])
             unprocessed = response.get("UnprocessedKeys", {}).get(self.name)
             remaining = [*(unprocessed["Keys"] if unprocessed else ()), *remaining[_BATCH:]]
@@ -179,7 +185,9 @@ class DynamoTable:
     def _query(self, **params: Any) -> Iterator[Item]:  # noqa: ANN401 - arguments of boto3
         """Yield the items of all pages; a page is asked for when it is needed."""
         while True:
-            page = call(self._resource, self._client.query, TableName=self.name, **params)
+            page = call_with_retries(
+                self._resource, self._client.query, TableName=self.name, **params
+            )
             yield from page["Items"]
             if "LastEvaluatedKey" not in page:
                 return

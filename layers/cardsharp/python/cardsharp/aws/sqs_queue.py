@@ -6,7 +6,12 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, ConditionFailed, call, client
+from cardsharp.aws.client import (
+    RESPONSE_TIMEOUT_SECONDS,
+    ConditionFailed,
+    call_with_retries,
+    client,
+)
 from cardsharp.core.queue import NO_DELAY, Message
 
 if TYPE_CHECKING:
@@ -36,7 +41,7 @@ class SqsQueue:
 
     def send(self, body: str, delay: timedelta = NO_DELAY) -> None:
         """Put a message at the end of the queue, to be received after whole seconds up to 900."""
-        call(
+        call_with_retries(
             self._resource,
             self._client.send_message,
             QueueUrl=self._url,
@@ -47,7 +52,7 @@ class SqsQueue:
     def receive(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time`, in whole seconds up to 20."""
         seconds = min(math.ceil(wait_time.total_seconds()), _MAX_WAIT_SECONDS)
-        response = call(
+        response = call_with_retries(
             self._resource,
             self._listener.receive_message,
             QueueUrl=self._url,
@@ -69,7 +74,7 @@ class SqsQueue:
     def change_visibility(self, receipt: str, delay: timedelta) -> None:
         """Have a received message visible again after whole seconds; quiet if it is gone."""
         with suppress(ConditionFailed):
-            call(
+            call_with_retries(
                 self._resource,
                 self._client.change_message_visibility,
                 QueueUrl=self._url,
@@ -81,4 +86,4 @@ class SqsQueue:
         """Remove a received message for good; quiet if it is already gone."""
         request = {"QueueUrl": self._url, "ReceiptHandle": message.receipt}
         with suppress(ConditionFailed):
-            call(self._resource, self._client.delete_message, **request)
+            call_with_retries(self._resource, self._client.delete_message, **request)

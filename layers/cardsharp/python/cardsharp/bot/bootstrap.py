@@ -31,7 +31,7 @@ def in_lambda(environment: Mapping[str, str]) -> bool:
 
 
 def warm_up_aws(environment: Mapping[str, str]) -> None:
-    """Open the connections to AWS when a Lambda function starts.
+    """Create the AWS clients when a Lambda function starts.
 
     Lambda gives a starting function a full processor, and only a share of one later. Invalid
     settings are reported by the first invocation.
@@ -44,10 +44,10 @@ def warm_up_aws(environment: Mapping[str, str]) -> None:
     with suppress(ConfigError):
         if store.startswith(_TABLE):
             build_match_log(store, SystemClock())
-            client.warm_up("dynamodb")
+            client.prepare_client("dynamodb")
         if queue.startswith("http"):
             build_queue(queue, SystemClock())
-            client.warm_up("sqs")
+            client.prepare_client("sqs")
         if environment.get("CARDSHARP_SECRET_ID"):
             ssm_provider()
 

@@ -74,7 +74,7 @@ class Bot:
             lease_keeper = LeaseKeeper(
                 log, lease, clock, metrics, self.timing, remaining_time, requested_at
             )
-            with lease_keeper.renew_in_background():
+            with lease_keeper.renew_until_release():
                 strategy_version = None if has_header else self.strategy_version or ""
                 result = MatchSession(
                     lease_keeper, match, self.cpu_semaphore, strategy_version

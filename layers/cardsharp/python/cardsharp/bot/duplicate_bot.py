@@ -75,7 +75,7 @@ class DuplicateBotDetector:
         if not (self._must_recheck and observation.turn is not None):
             return True
         self._must_recheck = False
-        self.lease_keeper.sleep(backoff)
+        self.lease_keeper.sleep_before_handover(backoff)
         return False
 
     def _check_first_observation(

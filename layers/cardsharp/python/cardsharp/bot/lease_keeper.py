@@ -94,7 +94,7 @@ class LeaseKeeper:
             return self.lease
 
     @contextmanager
-    def renew_in_background(self) -> Iterator[None]:
+    def renew_until_release(self) -> Iterator[None]:
         """Renew the lease in a thread while the block runs, then release it.
 
         If the block raises, the lease expires instead, so that a match that cannot be played is
@@ -126,19 +126,19 @@ class LeaseKeeper:
 
     # --- time --------------------------------------------------------------------------------
 
-    def has_time_to_act(self) -> bool:
+    def has_time_for_turn(self) -> bool:
         """Return True if there is time to play a turn and then to hand the match over."""
-        return self.remaining_time() >= self.timing.handover_margin and self.has_time_to_decide()
+        return self.remaining_time() >= self.timing.handover_margin and self.has_time_for_action()
 
-    def has_time_to_decide(self) -> bool:
+    def has_time_for_action(self) -> bool:
         """Return True if there is time to decide and send another action of the current turn."""
         return self.remaining_time() > self.timing.decision_timeout + 2 * self.timing.action_timeout
 
-    def has_time_to_wait(self) -> bool:
+    def has_time_for_long_poll(self) -> bool:
         """Return True if there is time for a long poll."""
         return self.remaining_time() > self.timing.long_poll_timeout + self.timing.handover_margin
 
-    def sleep(self, duration: timedelta) -> None:
+    def sleep_before_handover(self, duration: timedelta) -> None:
         """Sleep for `duration`, but wake in time to hand the match over."""
         available = self.remaining_time() - self.timing.handover_margin / 2
         self.clock.sleep(max(timedelta(0), min(duration, available)))
@@ -165,11 +165,13 @@ class LeaseKeeper:
                 self.record_error(error)
                 if self.remaining_time() < self.timing.handover_margin:
                     return None
-                self.sleep(retry_delay_for(error, self.timing.backoff, max_retry_after))
+                self.sleep_before_handover(
+                    retry_delay_for(error, self.timing.backoff, max_retry_after)
+                )
                 self.ensure_valid(timedelta(0))
         return None
 
-    def wait_for_in_flight(
+    def wait_for_in_flight_actions(
         self, moves: list[MoveRecord], observation: Observation[Any], observed_at: float
     ) -> bool:
         """Wait until no action intended for the next move or a later one can be in flight.
@@ -227,7 +229,9 @@ class LeaseKeeper:
             self.metrics.count(Metric.FALLBACK_ACTIONS)
             _log.warning("%s", error, extra={"match_id": self.match_id})
 
-    def log_intent(self, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY) -> bool:
+    def log_intent_in_time(
+        self, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY
+    ) -> bool:
         """Log an intent; return False if that took so long that another may have the match.
 
         The lease is ours for another `renew_interval`. The action is sent in that time, or not
@@ -256,4 +260,4 @@ class LeaseKeeper:
         """
         arrival = self.timing.action_timeout - timedelta(seconds=self.clock.monotonic() - sent_at)
         min_delay = max(arrival, timedelta(0)) if error.outcome_unknown else self.timing.backoff
-        self.sleep(retry_delay_for(error, min_delay, max_retry_after))
+        self.sleep_before_handover(retry_delay_for(error, min_delay, max_retry_after))

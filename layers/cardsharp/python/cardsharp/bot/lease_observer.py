@@ -27,7 +27,7 @@ class LeaseObserver:
         return timedelta(seconds=current_time - self._observations[match.match_id][1])
 
     def expired_lease(self, match: MatchRecord, current_time: float) -> ExpiredLease | None:
-        """Return the expired lease of a match that was just read; None if it may be attended."""
+        """Return the expired lease of a match that was just read; None if it may still be held."""
         idle = self.idle_for(match, current_time)
         return (
             ExpiredLease(match.lease_version, idle)
@@ -36,7 +36,7 @@ class LeaseObserver:
         )
 
     def retain_only(self, ids: Container[str]) -> None:
-        """Forget the matches that nobody looks at any more."""
+        """Forget all matches except those with these ids."""
         self._observations = {
             name: observation for name, observation in self._observations.items() if name in ids
         }

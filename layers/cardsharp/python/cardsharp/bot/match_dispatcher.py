@@ -128,7 +128,7 @@ class MatchDispatcher:
         return queued_count
 
     def dispatch(self, match_id: str, game: str | None = None) -> bool:
-        """Put a match on the queue unless a worker may attend it or has been asked to."""
+        """Queue a match unless a worker may be playing it or it is queued already."""
         return self._enqueue(match_id, game, self.queue_ttl)
 
     def hand_over(self, match_id: str, game: str) -> bool:

@@ -102,7 +102,7 @@ class MatchSession(Generic[A]):
                 if metric is not None:
                     self.lease_keeper.metrics.count(metric)
                 return SessionResult.FINISHED
-            if not self.lease_keeper.has_time_to_act():
+            if not self.lease_keeper.has_time_for_turn():
                 break
             if not self.duplicate_detector.may_act(observation, self.max_retry_after):
                 observation = self._read_match()
@@ -158,7 +158,7 @@ class MatchSession(Generic[A]):
             )
         return (
             self._read_match()
-            if lease_keeper.wait_for_in_flight(moves, observation, observed_at)
+            if lease_keeper.wait_for_in_flight_actions(moves, observation, observed_at)
             else observation
         )
 
@@ -166,7 +166,7 @@ class MatchSession(Generic[A]):
         """Return the match when it has changed; None if the time is up or it is to be parked."""
         lease_keeper = self.lease_keeper
         lease_keeper.park_for = last_observation.park_for
-        while lease_keeper.park_for is None and lease_keeper.has_time_to_wait():
+        while lease_keeper.park_for is None and lease_keeper.has_time_for_long_poll():
             lease_keeper.ensure_valid(timedelta(0))
             observation = lease_keeper.retry_read(
                 lambda: self.match.wait_for_change(self.recorded_facts), self.max_retry_after
@@ -215,7 +215,7 @@ class MatchSession(Generic[A]):
             timedelta(seconds=current_time - self.moves_missing_since)
             < lease_keeper.timing.denial_timeout
         ):
-            lease_keeper.sleep(lease_keeper.timing.backoff)
+            lease_keeper.sleep_before_handover(lease_keeper.timing.backoff)
             lease_keeper.ensure_valid(timedelta(0))
             return False
         first_missing = min(missing_sequences)
@@ -233,7 +233,7 @@ class MatchSession(Generic[A]):
 
     def _play(self, turn: BotTurn[A], sequence: int) -> NextRead:
         """Play a turn action by action while there is time; return what to read next."""
-        while self.lease_keeper.has_time_to_decide():
+        while self.lease_keeper.has_time_for_action():
             next_step = self._act(turn, sequence)
             if isinstance(next_step, NextRead):
                 return next_step
@@ -255,7 +255,9 @@ class MatchSession(Generic[A]):
                 # The intent is logged before the action is sent, never after. A worker that takes
                 # over after our death finds it and waits until the action can no longer arrive.
                 # If the write took too long, our lease may be lost, so nothing is sent.
-                if not lease_keeper.log_intent(sequence, intent, intent_summary(intent, result)):
+                if not lease_keeper.log_intent_in_time(
+                    sequence, intent, intent_summary(intent, result)
+                ):
                     return NextRead.READ_IMMEDIATELY
                 self.duplicate_detector.intended_moves.add(sequence)
                 sent_at = lease_keeper.clock.monotonic()
@@ -319,7 +321,7 @@ class MatchSession(Generic[A]):
             )
             _log.warning(message, error, extra={"match_id": lease_keeper.match_id})
         self._raise_if_denied(error, sequence)
-        lease_keeper.sleep(tracker.backoff)
+        lease_keeper.sleep_before_handover(tracker.backoff)
         lease_keeper.ensure_valid(timedelta(0))
 
     def _is_match_missing(self, error: ArenaError) -> bool:

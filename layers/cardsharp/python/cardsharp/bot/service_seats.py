@@ -86,7 +86,7 @@ class ServiceSeat:
         return replace(self, player_secret=SecretStr(player_secret))
 
     @property
-    def to_json(self) -> Body:
+    def vault_record(self) -> Body:
         """The seat as the vault stores it."""
         return {
             "url": self.url,
@@ -127,7 +127,7 @@ def join_and_dispatch(
     _check_not_paused(dispatcher)
     match_id = order.match_id
     seat = ServiceSeat(order.url, order.game, order.nickname, order.strategy, SecretStr(player))
-    vault.add(match_id, seat.to_json)
+    vault.add(match_id, seat.vault_record)
     log = dispatcher.match_log
     record = log.match(match_id)
     if record is None:
@@ -155,7 +155,7 @@ def reserve_seat(
     """
     _check_not_paused(dispatcher)
     log, match_id = dispatcher.match_log, seat.unique_match_id
-    vault.add(match_id, seat.to_json)
+    vault.add(match_id, seat.vault_record)
     record = log.match(match_id)
     if record is not None and record.outcome is not None:  # an earlier attempt failed
         log.reopen(record)

@@ -186,10 +186,10 @@ class RequestBudget:
                 send_at = max(send_at, window.send_at(self._sent_count, queue_position, burst))
             return max(0.0, min(send_at, ticket.deadline) - current_time)
 
-    def expected_delay(self, current_time: float) -> float:
+    def expected_extra_latency(self, current_time: float) -> float:
         """Return by how many seconds more than usual the next answer may come late."""
         with self._lock:
-            return self._times.expected_delay(current_time)
+            return self._times.expected_extra_latency(current_time)
 
     def record_sent(self, current_time: float) -> int:
         """Record that a request is sent; return its number."""
@@ -268,7 +268,7 @@ class RequestBudget:
         """Return the seconds between two requests that the response times ask for."""
         if self._is_delay_stated(current_time):
             return 0
-        return max(self._spacing, _DELAY_SPACING * self._times.certain_delay(current_time))
+        return max(self._spacing, _DELAY_SPACING * self._times.min_extra_latency(current_time))
 
     def _is_delay_stated(self, current_time: float) -> bool:
         """Return True if the stated limit is used up, which delays responses by itself."""

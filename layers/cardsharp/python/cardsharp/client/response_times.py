@@ -52,11 +52,11 @@ class ResponseTimes:
         self._shortest = min(self._shortest, seconds)
         self._recent.append(_Answer(current_time, seconds, is_explained))
 
-    def expected_delay(self, current_time: float) -> float:
+    def expected_extra_latency(self, current_time: float) -> float:
         """Return by how many seconds more than usual an answer may come late."""
         return max(self._delays(current_time), default=0)
 
-    def certain_delay(self, current_time: float) -> float:
+    def min_extra_latency(self, current_time: float) -> float:
         """Return by how many seconds all of the last answers were late; 0 if one was in time."""
         delays = self._delays(current_time, unexplained=True)[-_LATE_COUNT:]
         return min(delays) if len(delays) == _LATE_COUNT else 0

@@ -37,14 +37,14 @@ class ClientSessionState:
         return remaining is not None and remaining <= 0
 
     @property
-    def expected_delay(self) -> timedelta:
+    def expected_extra_latency(self) -> timedelta:
         """By how much later than usual the next answer may come, judged by the last ones."""
-        return timedelta(seconds=self.request_budget.expected_delay(self.clock.monotonic()))
+        return timedelta(seconds=self.request_budget.expected_extra_latency(self.clock.monotonic()))
 
     @property
     def is_slow(self) -> bool:
         """True if the service answers late, for whatever reason, or throttles us."""
-        return self.is_throttled or self.expected_delay > timedelta(0)
+        return self.is_throttled or self.expected_extra_latency > timedelta(0)
 
     def wait_for_budget(self, priority: RequestPriority, deadline: float) -> None:
         """Wait until the budget permits a request, at most until the local second `deadline`."""
@@ -57,14 +57,13 @@ class ClientSessionState:
         finally:
             self.request_budget.dequeue(ticket)
 
-    def update_from_headers(
-        self, headers: Mapping[str, str], sent_at: int, received_at: datetime | None
+    def update_budget_from_headers(
+        self, headers: Mapping[str, str], request_number: int, response_date: datetime | None
     ) -> datetime | None:
         """Update the budget from a response's rate-limit headers.
 
-        Return until when we are throttled, None if that is not news. `sent_at` is the number of
-        the request. `received_at` is the date of the response, which is the reference if the
-        service's clock has not been measured yet.
+        Return until when we are throttled, None if that is not news. `response_date` is the
+        reference if the service's clock has not been measured yet.
         """
         with suppress(KeyError, ValueError, OverflowError, OSError):
             limit, remaining = (
@@ -77,12 +76,12 @@ class ClientSessionState:
             if ends_at == inf:
                 remaining_seconds = (
                     _DEFAULT_WINDOW_SECONDS
-                    if received_at is None
-                    else (reset_at + _ROUNDING - received_at).total_seconds()
+                    if response_date is None
+                    else (reset_at + _ROUNDING - response_date).total_seconds()
                 )
                 ends_at = current_time + remaining_seconds
             if self.request_budget.update_from_status(
-                RateLimitStatus(limit, remaining, reset_at.timestamp(), ends_at, sent_at),
+                RateLimitStatus(limit, remaining, reset_at.timestamp(), ends_at, request_number),
                 current_time,
             ):
                 return reset_at

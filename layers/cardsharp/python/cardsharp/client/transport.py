@@ -233,7 +233,7 @@ class ArenaTransport:
         answered = session_state.clock.monotonic()
         if not request.is_long_poll and date is not None:
             session_state.remote_clock.update_from_date_header(date, sent_at, answered)
-        slowed = session_state.update_from_headers(headers, request_number, date)
+        slowed = session_state.update_budget_from_headers(headers, request_number, date)
         if slowed is not None:
             _log.warning("The arena slows us down until %s.", slowed.isoformat())
         # After the headers, which tell whether the stated limit explains the delay.

@@ -102,7 +102,10 @@ class ContestAdmin:
         self.add_note("paused" if paused else "resumed")
 
     def add_note(self, text: str) -> None:
-        """Record an action that `undo` cannot revert; only the opposite action can."""
+        """Add an entry without changes to the action history, which `undo` therefore skips.
+
+        The actions that are recorded like this can be reverted only by the opposite action.
+        """
         for _ in range(_TRIES):
             with suppress(ConfigError):  # somebody else is organising just now
                 self._act(text)
@@ -145,7 +148,7 @@ class ContestAdmin:
             for result in results
         ]
         teams = self._records.teams()
-        contest_format = self._records.settings.format_for(teams, ruled)
+        contest_format = self._records.settings.format_with_history(teams, ruled)
         ids = [team.id for team in teams]
         stands = {
             (result.pairing, result.teams)
@@ -214,7 +217,7 @@ class ContestAdmin:
         if everything or (is_over and (round_number is None or round_number == last_round)):
             put = build_freeze_write(self._records, replace(freeze, on=False))
             description = "revealed everything and ended the freeze"
-            return self._act(description, put, *self._records.build_name_sync_writes())
+            return self._act(description, put, *self._records.build_name_announcement_writes())
         if round_number is None:
             raise ConfigError(
                 "Everything that was played so far is already revealed. The freeze stays on for "
@@ -254,7 +257,7 @@ class ContestAdmin:
                 deletion if restored_body is None else Put(key, restored_body, document.version)
             )
             if change.before is None and change.partition.endswith(f"#{FREEZE_KIND}"):
-                changes += self._records.build_name_sync_writes()
+                changes += self._records.build_name_announcement_writes()
         undone = replace(last_action, undone=True)
         self._records.apply_admin_changes(
             lambda _action_number: (self._put(undone, None), *changes),

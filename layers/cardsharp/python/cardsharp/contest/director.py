@@ -50,7 +50,7 @@ class ContestDirector:
         self._accounts = {
             match: FullMatchReport(result.teams, facts, None, is_over=True)
             for result in records.results_with_discarded()
-            for match, facts in result.finished_matches
+            for match, facts in result.finished_match_ids_and_facts
         }
 
     def step(self) -> bool:
@@ -65,7 +65,7 @@ class ContestDirector:
         spectator_records(self._records, self._clock())
         ruled, teams = self._records.admin_action_count, self._records.teams()
         results = self._saved_results[0] if self._saved_results else self._records.results()
-        self._form = self._settings.format_for(teams, results, may_draw=True)
+        self._form = self._settings.format_with_history(teams, results, may_draw=True)
         self._teams = [team.id for team in teams]
         self._rulings, self._withdrawn = self._records.rulings(), self._records.withdrawn_teams()
         try:
@@ -204,10 +204,12 @@ class ContestRunner:
         self._director = ContestDirector(records, match_host, clock)
 
     @property
-    def practice_matches(self) -> Iterable[PracticeMatch]:
+    def ended_practice_matches(self) -> Iterable[PracticeMatch]:
         """The ended practice matches, in the order in which their end was noticed."""
         return (
-            self._practice.practice_matches if self._practice else self._records.practice_matches()
+            self._practice.ended_practice_matches
+            if self._practice
+            else self._records.practice_matches()
         )
 
     def step(self) -> bool:

@@ -89,7 +89,7 @@ class FrozenRecords(ContestRecords):
             if team.id in names or team.since <= last_revealed_round
         ]
 
-    def team_names(self) -> dict[TeamId, str]:
+    def team_names_with_removed(self) -> dict[TeamId, str]:
         """Return the names of the teams at the freeze."""
         return {team.id: team.name for team in self.teams()} | self._still.names
 
@@ -119,13 +119,13 @@ class FrozenRecords(ContestRecords):
         if not last_revealed_round:
             return then
         revealed = [result for result in live if result.round <= last_revealed_round]
-        contest_format = self.settings.format_for(self.teams(), live, then)
+        contest_format = self.settings.format_with_history(self.teams(), live, then)
         rest = [result for result in then if result.round > last_revealed_round]
         return consistent_results(
             revealed + rest, contest_format, [team.id for team in self.teams()]
         )
 
-    def discarded_matches(self) -> list[PairingResult]:
+    def discarded_results(self) -> list[PairingResult]:
         """Return nothing, as they would disclose what an organiser has decided since the freeze."""
         return []
 
@@ -159,7 +159,7 @@ def _copied(records: ContestRecords) -> _Still:
     return _Still(
         results=kind,
         paused=records.is_paused,
-        names=records.team_names(),
+        names=records.team_names_with_removed(),
         withdrawn=records.withdrawn_teams(),
         meetings=frozenset(practice_match.number for practice_match in records.practice_matches()),
         standings=len(records.rating_history()),
@@ -185,11 +185,11 @@ class FreezeFilter:
     visible_matches: frozenset[str]
     frozen_since: Mapping[TeamId, datetime]
 
-    def hides(self, tags: Iterable[str], match: str) -> bool:
+    def hides_organiser_match(self, tags: Iterable[str], match: str) -> bool:
         """Return True if spectators may not see this match of the organiser."""
         return match not in self.visible_matches and not self.tags.isdisjoint(tags)
 
-    def hides_team_match(self, team: TeamId, end_time: datetime | None) -> bool:
+    def hides_match_begun_by(self, team: TeamId, end_time: datetime | None) -> bool:
         """Return True if it hides a match that a team began; `end_time` is exact to the ms."""
         since = self.frozen_since.get(team)
         if since is None:
@@ -209,7 +209,7 @@ def build_freeze_filter(contests: Iterable[ContestRecords], current_time: dateti
             visible_matches |= {
                 match
                 for result in visible_records.results()
-                for match, _ in result.finished_matches
+                for match, _ in result.finished_match_ids_and_facts
             }
             visible_matches |= {meeting.match for meeting in visible_records.practice_matches()}
             since |= dict.fromkeys((team.id for team in records.teams()), visible_records.frozen_at)

@@ -143,7 +143,7 @@ class MatchHost(Protocol):
     def begin_match(self, request: MatchRequest) -> str:
         """Begin a match and return its id."""
 
-    def end_match(self, match: str, winner: TeamId | None, comment: str) -> None:
+    def end_match(self, match_id: str, winner: TeamId | None, comment: str) -> None:
         """End a match by decision; without a winner it is a draw."""
 
     def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:

@@ -57,9 +57,9 @@ class ContestSettings:
     @property
     def base_format(self) -> Format:
         """Format without its teams and earlier draws, which decides the pairings."""
-        return FORMATS_BY_NAME[self.format].with_matching_fields(max_teams_per_match=self.seats)
+        return FORMATS_BY_NAME[self.format].replace_known_fields(max_teams_per_match=self.seats)
 
-    def format_for(
+    def format_with_history(
         self,
         teams: "Iterable[TeamEntry]",
         *results: "Iterable[PairingResult]",
@@ -74,7 +74,7 @@ class ContestSettings:
             )
             for stored_results in results
         )
-        return self.base_format.with_matching_fields(
+        return self.base_format.replace_known_fields(
             late_joiners=late, drawn_rounds=history, may_draw=may_draw
         )
 
@@ -132,7 +132,7 @@ class PairingResult:
         return tuple(facts.points for facts in self.facts)
 
     @property
-    def finished_matches(self) -> tuple[tuple[str, MatchResultFacts], ...]:
+    def finished_match_ids_and_facts(self) -> tuple[tuple[str, MatchResultFacts], ...]:
         """Ids and facts of the ended matches; only the last match of a pairing can be running."""
         return tuple(zip(self.matches, self.facts, strict=False))
 

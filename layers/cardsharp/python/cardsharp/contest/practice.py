@@ -44,7 +44,7 @@ class PracticeDirector:
         self._meetings = {meeting.number: meeting for meeting in records.practice_matches()}
 
     @property
-    def practice_matches(self) -> Iterable[PracticeMatch]:
+    def ended_practice_matches(self) -> Iterable[PracticeMatch]:
         """The ended matches, in the order in which their end was noticed."""
         return self._meetings.values()
 
@@ -141,13 +141,13 @@ class PracticeDirector:
         present = {
             team for team, ago in heard.items() if ago is not None and ago <= PRESENCE_SECONDS
         }
-        rests = break_end_by_team(self._meetings.values())
+        rests = absence_break_end_by_team(self._meetings.values())
         present -= {team for team, until in rests.items() if until > current_time}
         available = busy | (present - self._records.withdrawn_teams().keys())
         return [team.id for team in self._records.teams() if team.id in available]
 
 
-def break_end_by_team(practice_matches: Iterable[PracticeMatch]) -> dict[TeamId, datetime]:
+def absence_break_end_by_team(practice_matches: Iterable[PracticeMatch]) -> dict[TeamId, datetime]:
     """Return the end of the break of each team that missed its latest matches."""
     missed: Counter[TeamId] = Counter()
     until: dict[TeamId, datetime] = {}

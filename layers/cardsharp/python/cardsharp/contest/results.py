@@ -74,7 +74,7 @@ class ContestRecords(ContestTeamStore):
     @property
     def contest_format(self) -> Format:
         """Format of the contest with its late teams and results."""
-        return self.settings.format_for(self.teams(), self.results())
+        return self.settings.format_with_history(self.teams(), self.results())
 
     def add_team(self, name: str, strategy: str | None = None) -> tuple[TeamEntry, str]:
         """Add a team; return it with its password, which is not stored.
@@ -171,13 +171,13 @@ class ContestRecords(ContestTeamStore):
         """Return the latest saved results, in the order of the pairings."""
         return [RESULT.validate_python(document.body) for document in self.documents_of("result")]
 
-    def discarded_matches(self) -> list[PairingResult]:
+    def discarded_results(self) -> list[PairingResult]:
         """Return the matches that no longer count since a ruling changed the teams, as results."""
         return [RESULT.validate_python(document.body) for document in self.documents_of("aside")]
 
     def results_with_discarded(self) -> list[PairingResult]:
         """Return the results, each round followed by its matches that no longer count."""
-        return sorted(self.results() + self.discarded_matches(), key=lambda result: result.round)
+        return sorted(self.results() + self.discarded_results(), key=lambda result: result.round)
 
     def standings(self) -> list[list[TeamId]]:
         """The places so far, the best first."""

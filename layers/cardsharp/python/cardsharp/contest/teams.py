@@ -131,7 +131,10 @@ class ContestTeamStore:
         )
 
     def end_contest(self, max_actions: int) -> None:
-        """Set the contest to over, unless it has more than `max_rulings` rulings."""
+        """Set the contest to over, unless organisers have taken more than `max_actions` actions.
+
+        Entries of late teams count as actions, see `admin_action_count`.
+        """
         self._change(
             lambda state: (
                 replace(state, stage=ContestStage.OVER) if state.ruled <= max_actions else state
@@ -180,7 +183,7 @@ class ContestTeamStore:
         changes.append(Put(self.document_key("gone", team.id), {"name": team.name}, None))
         self._change_teams(state_document, progress.entered + 1, *changes)
 
-    def team_names(self) -> dict[TeamId, str]:
+    def team_names_with_removed(self) -> dict[TeamId, str]:
         """Return the names of all teams, including removed ones, which may have practised."""
         removed_names = {
             document.key.sort_key: str(document.body["name"])
@@ -265,7 +268,7 @@ class ContestTeamStore:
             if document is not None
         }
 
-    def build_name_sync_writes(self) -> list[Put]:
+    def build_name_announcement_writes(self) -> list[Put]:
         """Build the writes that announce to the arena the names that it does not have yet."""
         announced_names = self.announced_player_names()
         return [

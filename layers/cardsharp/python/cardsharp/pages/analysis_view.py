@@ -47,8 +47,8 @@ class AnalysisView:
         return [round(50 + 50 * worth / max_value) for worth in worths]
 
     @property
-    def curve_labels(self) -> list[str]:
-        """The same in words."""
+    def curve_values_as_text(self) -> list[str]:
+        """Value of the match for the first side after each step, as text in the judge's unit."""
         return [self.format_value(point.worth) for point in self.analysis.curve]
 
     def format_value(self, value: float) -> str:

@@ -57,4 +57,9 @@ def _frame_values(
         if name not in _EXCLUDED_PARTS
     ]
     seat = "" if frame.step.seat is None else frame.step.seat
-    return {"seat": seat, "parts": parts, "who": frame.player_name, "happened": frame.description}
+    return {
+        "seat": seat,
+        "parts": parts,
+        "who": frame.player_name,
+        "happened": frame.description_without_player,
+    }

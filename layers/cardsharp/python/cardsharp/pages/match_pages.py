@@ -110,7 +110,7 @@ def steps_json(match: RenderedMatch, start: int = 0) -> dict[str, object]:
             "turn": frame.step.turn,
             "seat": frame.step.seat,
             "who": frame.player_name,
-            "happened": frame.description,
+            "happened": frame.description_without_player,
             "ours": frame.step.decision is not None,
             "parts": {**frame.changed_parts, "thought": _thought(frame)},
             "at": at,
@@ -136,7 +136,7 @@ def analysis_json(match: RenderedMatch, analysis: AnalysisView | None) -> dict[s
     return {
         "curve": parts["curve"],
         "summary": parts["summary"],
-        "worths": analysis.curve_labels,
+        "worths": analysis.curve_values_as_text,
         "judged": {
             step_number: _judged(match, analysis, step_number) for step_number in analysis.decisions
         },

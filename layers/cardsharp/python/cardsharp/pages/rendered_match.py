@@ -33,7 +33,7 @@ class RenderedStep:
     changed_parts: Mapping[str, Markup]
 
     @property
-    def description(self) -> str:
+    def description_without_player(self) -> str:
         """Text of the step without the name of the player, which some games put first."""
         return self.step.description.removeprefix(f"{self.player_name}: ").removeprefix(
             f"{self.player_name} "
@@ -193,7 +193,7 @@ def _branches(
             match.steps[branch.step - 1],
             _branches(branch_id, ids, render, remaining_depth - 1),
         )
-        did = f"{first_step.player_name} {first_step.description}".strip()
+        did = f"{first_step.player_name} {first_step.description_without_player}".strip()
         end = match.outcome
         scores = " : ".join(map(str, (end and end.scores) or ()))
         result_text = "" if end is None else f"{end.result} {scores}".strip()

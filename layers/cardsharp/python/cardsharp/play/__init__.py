@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cardsharp.play.catalog import all_games, get_game, invocation_context
     from cardsharp.play.decision_runner import DecisionResult, DecisionRunner, intent_body
     from cardsharp.play.encoding import Encoding
-    from cardsharp.play.game import Game, InvocationContext, JoinableGame, LazyImport
+    from cardsharp.play.game import Game, InvocationContext, JoinableMatch, LazyImport
     from cardsharp.play.guarded_call import GuardedResult, InvalidDecision, call_guarded
     from cardsharp.play.hosted_rules import HostedRules, TextRenderer
     from cardsharp.play.simulation import RatioStat, Simulation
@@ -30,7 +30,7 @@ __all__ = (
     "HostedRules",
     "InvalidDecision",
     "InvocationContext",
-    "JoinableGame",
+    "JoinableMatch",
     "LazyImport",
     "Option",
     "RatioStat",
@@ -61,7 +61,7 @@ __getattr__ = lazy_exports(
         "InvalidDecision": "guarded_call",
         "InvocationContext": "game",
         "LazyImport": "game",
-        "JoinableGame": "game",
+        "JoinableMatch": "game",
         "Option": "strategy",
         "RatioStat": "simulation",
         "Simulation": "simulation",

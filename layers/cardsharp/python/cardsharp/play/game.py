@@ -88,8 +88,8 @@ PlayTypicalMatch = Callable[[str, "Random"], None]
 """Function that plays a typical match, by which the cost of a match is measured."""
 
 
-class JoinableGame(NamedTuple):
-    """Open game at a service that anybody may join: id, players, `max_players` and room number."""
+class JoinableMatch(NamedTuple):
+    """Match at a service that anybody may still join: id, players, `max_players`, room number."""
 
     game_id: str
     players: tuple[str, ...]
@@ -97,7 +97,7 @@ class JoinableGame(NamedTuple):
     room_number: int | None = None
 
 
-ListOpenGames = Callable[[str], "Sequence[JoinableGame]"]
+ListOpenGames = Callable[[str], "Sequence[JoinableMatch]"]
 """Function that returns the games that can be joined; raises `ArenaError`."""
 
 Replay = Callable[["MatchRecord", "Sequence[MoveRecord]"], "Iterable[ReplayStep]"]

@@ -74,7 +74,7 @@ def call_guarded(
     Without a timeout, `locates` calls `decide` once more after an unusable result, to find the line
     that returned it.
     """
-    page = _Page()
+    page = _OutputBuffer()
     if timeout is None:
         return _tried(func, strategy, page, locates=locates)
     ready: Callable[[], Any] | None = getattr(strategy, "ready", None)
@@ -110,7 +110,7 @@ def _stop(thread: threading.Thread, owner: object) -> str:
 
 
 def _tried(
-    work: Callable[[], T], owner: object, page: "_Page", *, locates: bool = False
+    work: Callable[[], T], owner: object, page: "_OutputBuffer", *, locates: bool = False
 ) -> GuardedResult[T]:
     # Any exception counts, `SystemExit` too: strategy code must never end the turn of a bot. What
     # the strategy prints goes to `page`, because a caller may use stdout for its own protocol.
@@ -187,7 +187,7 @@ def _answering(owner: object, position: object) -> str:
     if code is None or decide is None or position is None:
         return ""
     previous_profiler = sys.getprofile()
-    with _heard(_Page()), suppress(Exception, SystemExit):
+    with _heard(_OutputBuffer()), suppress(Exception, SystemExit):
         sys.setprofile(note)
         try:
             decide(position)
@@ -240,7 +240,7 @@ def _error_text(error: BaseException) -> str:
 # --- captured output -----------------------------------------------------------------------------
 
 
-class _Page:
+class _OutputBuffer:
     """Buffer of printed text, up to `MAX_STDOUT_CHARS` characters."""
 
     def __init__(self) -> None:
@@ -253,11 +253,11 @@ class _Page:
         return len(text)
 
 
-_page: ContextVar[_Page | None] = ContextVar("page", default=None)
+_page: ContextVar[_OutputBuffer | None] = ContextVar("page", default=None)
 _lock = threading.Lock()
 
 
-class _Ear:
+class _StdoutDispatcher:
     """Replacement of stdout while strategies decide: it writes their output to their buffers."""
 
     decisions: ClassVar[int] = 0  # decisions that are running now
@@ -275,17 +275,17 @@ class _Ear:
 
 
 @contextmanager
-def _heard(page: _Page) -> Iterator[None]:
+def _heard(page: _OutputBuffer) -> Iterator[None]:
     token = _page.set(page)
     with _lock:
-        _Ear.decisions += 1
-        if not isinstance(sys.stdout, _Ear):
-            sys.stdout = _Ear(sys.stdout)
+        _StdoutDispatcher.decisions += 1
+        if not isinstance(sys.stdout, _StdoutDispatcher):
+            sys.stdout = _StdoutDispatcher(sys.stdout)
     try:
         yield
     finally:
         _page.reset(token)
         with _lock:
-            _Ear.decisions -= 1
-            if not _Ear.decisions and isinstance(sys.stdout, _Ear):
+            _StdoutDispatcher.decisions -= 1
+            if not _StdoutDispatcher.decisions and isinstance(sys.stdout, _StdoutDispatcher):
                 sys.stdout = sys.stdout.stdout

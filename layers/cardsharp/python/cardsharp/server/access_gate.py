@@ -219,7 +219,7 @@ class DynamoMatchSource:
         record = self.reader.match(match_id)
         if record is None or record.status is MatchStatus.FINISHED:
             return record
-        return replace(record, lease_version=self.reader.last_move_sequence(match_id) + 1)
+        return replace(record, lease_version=self.reader.last_sequence_with_facts(match_id) + 1)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """The moves that can be read."""

@@ -21,14 +21,14 @@ class ApiGatewayConnections:
         self._address = address
 
     def send(self, connection: str, text: str) -> None:
-        """Send a text, once; raises `Gone` whatever the reason that it cannot be sent."""
+        """Send a text, once; raise `ConnectionGone` for any failure to send it."""
         try:
             self._client.post_to_connection(ConnectionId=connection, Data=text.encode())
         except (BotoCoreError, ClientError) as error:
             raise ConnectionGone("API Gateway does not reach the connection.") from error
 
     def close(self, connection: str) -> None:
-        """End a connection; quiet where that fails, for API Gateway ends each in the end."""
+        """Close a connection; ignore failures, because API Gateway closes it sooner or later."""
         with suppress(BotoCoreError, ClientError):
             self._client.delete_connection(ConnectionId=connection)
 

@@ -79,7 +79,7 @@ _CROSS_ORIGIN = {
 
 
 def build_handler(api: Api[S], service: S) -> LambdaHandler:
-    """The handler that answers the requests of an API with a service."""
+    """Return the Lambda handler that answers the requests of an API with a service."""
     return _Edge(api, service).answer
 
 
@@ -113,7 +113,7 @@ class _Edge(Generic[S]):
             self._routes.setdefault(pattern, {}).update(dict.fromkeys(route.methods, route))
 
     def answer(self, event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
-        """The answer to one event."""
+        """Return the response to one event."""
         request = GatewayRequest(event, merge_slashes=self._api.merge_slashes)
         if self._api.allow_cors and request.method == _PREFLIGHT:
             methods = next(

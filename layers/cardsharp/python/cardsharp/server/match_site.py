@@ -103,8 +103,8 @@ class MatchSite:
         self._render_cached = lru_cache(maxsize=32)(self._draw)
         self._explained = lru_cache(maxsize=32)(build_analysis_view)
 
-    def close(self) -> None:
-        """End all long polls."""
+    def end_long_polls(self) -> None:
+        """End all long polls, so that the server can stop; the source stays open."""
         self._closed.set()
 
     def root(self, _request: Request) -> Response:
@@ -131,7 +131,7 @@ class MatchSite:
         match = self._requested_match(request)
         analysis = self._judged(request, match) if "analysis" in request.query_params else None
         manner, step_number = self.manner, _number(request, "step")
-        branches, play_on = self.branches(match), manner.continue_form
+        branches, play_on = self.render_branches(match), manner.continue_form
         page = texts.match_page(
             manner.site, match, step_number, analysis, branches=branches, continue_form=play_on
         )
@@ -182,11 +182,11 @@ class MatchSite:
         is_allowed = self.manner.site.has_analysis and (match.is_over or not _is_guest(request))
         return self._explained(match) if is_allowed else None
 
-    def branches(self, match: RenderedMatch) -> list[RenderedBranch]:
-        """The branches of a match."""
+    def render_branches(self, match: RenderedMatch) -> list[RenderedBranch]:
+        """Return the branches of a match, rendered: matches that start from one of its steps."""
 
         def render(match_id: str) -> RenderedMatch | None:
-            located = self.find_match(match_id)
+            located = self.find_match_and_source(match_id)
             return (
                 None
                 if located is None
@@ -195,8 +195,8 @@ class MatchSite:
 
         return render_branches(match.record.match_id, self.manner.branches, render)
 
-    def find_match(self, match_id: str) -> tuple[MatchRecord, SiteMatchSource] | None:
-        """A match of that id, and the source that has it."""
+    def find_match_and_source(self, match_id: str) -> tuple[MatchRecord, SiteMatchSource] | None:
+        """Return the record of a match and the source that has it, or None."""
         for source in filter(None, (self._source, self.manner.unlisted_source)):
             try:
                 record = source.match(match_id)
@@ -207,7 +207,7 @@ class MatchSite:
         return None
 
     def _requested_match(self, request: Request) -> RenderedMatch:
-        located = self.find_match(request.path_params["id"])
+        located = self.find_match_and_source(request.path_params["id"])
         if located is None:
             raise _none(request.path_params["id"])
         blind = _is_guest(request) and located[0].status is not MatchStatus.FINISHED
@@ -222,7 +222,7 @@ class MatchSite:
         self, match_id: str, _beat: int, _status: MatchStatus, *, public: bool
     ) -> RenderedMatch:
         """Return the rendered match; cached until it changes."""
-        located = self.find_match(match_id)
+        located = self.find_match_and_source(match_id)
         if located is None:
             raise _none(match_id)
         record, source = located

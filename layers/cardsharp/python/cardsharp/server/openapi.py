@@ -36,7 +36,7 @@ _STATUS_TEXTS = {
 
 
 def openapi_document(api: Api[S]) -> Json:
-    """The whole document."""
+    """Return the OpenAPI document of an API."""
     paths: dict[str, Json] = {}
     for route in api.routes:
         operations = paths.setdefault(f"{api.base_path}{route.path}", {})

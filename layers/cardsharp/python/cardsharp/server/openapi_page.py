@@ -13,7 +13,7 @@ HEADERS = standalone_headers(_STYLE)  # what goes with the page
 
 
 def render_page(document: Mapping[str, Any], links: Mapping[str, str]) -> str:
-    """The page; `links` are the addresses of other forms of the document by what they are."""
+    """Return an HTML page of the document; `links` are addresses of its other forms by name."""
     return f"""<!doctype html>
 <html lang="en">
 <head>

@@ -1,7 +1,7 @@
 """The two request parsers, and how each describes its parameters in the OpenAPI document.
 
 `ParameterParser` reads texts from path, query and body alike, as old clients send them.
-`JsonBodyParser` reads typed JSON strictly: an echoed value has the type with which it came.
+`QueryOrJsonParser` reads typed JSON strictly: an echoed value has the type with which it came.
 """
 
 import json
@@ -97,7 +97,7 @@ class ParameterParser:
         return list(fields.items())
 
 
-class JsonBodyParser:
+class QueryOrJsonParser:
     """Parser of a GET's query string, else of a strictly typed JSON body; no path parameters."""
 
     uses_schema_refs: ClassVar[bool] = True  # a body is described as its model, by name
@@ -150,7 +150,7 @@ class JsonBodyParser:
         }
 
 
-RequestParser = ParameterParser | JsonBodyParser  # several threads may use it at once
+RequestParser = ParameterParser | QueryOrJsonParser  # several threads may use it at once
 
 
 def _no_constant(name: str) -> None:

@@ -89,13 +89,13 @@ class Feed:
     max_subscribers: int = field(default=MAX_SUBSCRIBERS)
     max_per_caller: int = field(default=MAX_SUBSCRIBERS_PER_CALLER)
 
-    def subscribe(self, topic: str, connection: str, key: str, caller: str = "") -> bool:
+    def subscribe(self, topic: str, connection: str, viewer_key: str, caller: str = "") -> bool:
         """Subscribe a connection to a topic, its only one; return False if the topic is full."""
         watching, current_time = self.subscribers(topic), self.clock.now()
         same = sum(subscriber.caller == caller for subscriber in watching) if caller else 0
         if len(watching) >= self.max_subscribers or same >= self.max_per_caller:
             return False
-        body = {"key": key, "caller": caller, "since": to_micros(current_time)}
+        body = {"key": viewer_key, "caller": caller, "since": to_micros(current_time)}
         # The index by connection comes first. If this process dies between the two writes, the
         # index alone does no harm, but a subscription without it could never be removed.
         self.documents.commit(
@@ -119,7 +119,7 @@ class Feed:
         ]
 
     def unsubscribe(self, connection: str) -> None:
-        """Forget a connection; quiet if it is not known."""
+        """Remove a connection and its subscription; do nothing if it is not known."""
         document = self.documents.get(_topic_key(connection))
         if document is not None:
             self.documents.commit(Delete(_watch(str(document.body["topic"]), connection), None))
@@ -188,6 +188,6 @@ class InMemoryConnections:
 
 @cache
 def get_in_memory_connections(name: str) -> InMemoryConnections:
-    """This process's sockets of that name."""
+    """Return the in-memory connections of that name, shared by the whole process."""
     del name
     return InMemoryConnections()

@@ -29,8 +29,8 @@ Raises `HttpError` if the subscription is not allowed.
 """
 
 
-class StatusMessage(BaseModel, frozen=True):
-    """The result of a handshake or of its end."""
+class ConnectionStatusBody(BaseModel, frozen=True):
+    """Body of the response to a WebSocket handshake or disconnection."""
 
     message: str
 
@@ -68,10 +68,10 @@ def _carried_out(event: GatewayEvent, feed: Feed, subscribe: AuthorizeSubscripti
             raise HttpError(
                 HTTPStatus.TOO_MANY_REQUESTS, "Too many spectators of this game - please try later"
             )
-        return ApiResponse(StatusMessage(message="Connected"))
+        return ApiResponse(ConnectionStatusBody(message="Connected"))
     if about["routeKey"] == "$disconnect":
         feed.unsubscribe(about["connectionId"])
-        return ApiResponse(StatusMessage(message="Disconnected"))
+        return ApiResponse(ConnectionStatusBody(message="Disconnected"))
     return ApiResponse("")
 
 

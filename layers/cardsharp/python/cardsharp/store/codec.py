@@ -50,7 +50,9 @@ def decode(stored: StoredBody) -> dict[str, object]:
     return body
 
 
-def decode_all(**stored: StoredBody | None) -> tuple[dict[str, Body | None], str | None]:
+def decode_readable_bodies(
+    **stored: StoredBody | None,
+) -> tuple[dict[str, Body | None], str | None]:
     """Return the bodies by name, None for an unreadable one, and why they are unreadable."""
     bodies: dict[str, Body | None] = {}
     faults = []

@@ -23,7 +23,7 @@ from cardsharp.aws.dynamodb_attributes import (
 from cardsharp.store.codec import (
     NOTE_TTL,
     StoredBody,
-    decode_all,
+    decode_readable_bodies,
     encode,
     from_micros,
     to_micros,
@@ -88,8 +88,8 @@ def iso_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def summary_attributes(sequence: int, summary: MoveSummary) -> dict[str, Value]:
-    """Return the attributes of a move that people read, of those that its game has."""
+def move_summary_attributes(sequence: int, summary: MoveSummary) -> dict[str, Value]:
+    """Return the attributes of a move's item that people read, from the summary of the move."""
     moment = summary.played_at
     values = {
         "sequence": sequence,
@@ -161,7 +161,9 @@ def _match_of(match_id: str, item: Item) -> MatchRecord:
             int(item["lease_fence"]["N"]),
             _span(item["lease_idle"]) if "lease_idle" in item else timedelta(0),
         )
-    bodies, fault = decode_all(header=_body(item, "header"), outcome=_body(item, "outcome"))
+    bodies, fault = decode_readable_bodies(
+        header=_body(item, "header"), outcome=_body(item, "outcome")
+    )
     return MatchRecord(
         match_id=match_id,
         status=MatchStatus(item["match_status"]["S"]),
@@ -180,14 +182,14 @@ def _match_of(match_id: str, item: Item) -> MatchRecord:
 def move_from_item(item: Item) -> MoveRecord:
     """Return the record of a move item."""
     sequence = int(item["sk"]["S"].removeprefix(MOVE_PREFIX))
-    bodies, fault = decode_all(intent=_body(item, "intent"), facts=_body(item, "facts"))
+    bodies, fault = decode_readable_bodies(intent=_body(item, "intent"), facts=_body(item, "facts"))
     return MoveRecord(sequence, **bodies, read_error=fault)
 
 
 def note_from_item(item: Item) -> DebugNote:
     """Return the note of a note item; a body that cannot be read is empty."""
     micros = int(item["sk"]["S"].removeprefix(NOTE_PREFIX).partition("#")[0])
-    bodies, _ = decode_all(details=_body(item, "details"))
+    bodies, _ = decode_readable_bodies(details=_body(item, "details"))
     return DebugNote(item["kind"]["S"], from_micros(micros), bodies["details"] or {})
 
 

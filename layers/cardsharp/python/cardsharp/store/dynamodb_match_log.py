@@ -305,7 +305,7 @@ class DynamoMatchLog(DynamoMatchReader):
             attributes["expires_at"] = self._expiry()["expires"]
         return {
             **{name: items.to_attribute(value) for name, value in attributes.items()},
-            **items.summary_attributes(sequence, summary),
+            **items.move_summary_attributes(sequence, summary),
         }
 
     def _set_move(

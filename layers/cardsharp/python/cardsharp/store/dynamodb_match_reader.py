@@ -43,9 +43,9 @@ class DynamoMatchReader:
             move for move in moves if move.read_error or (move.intent, move.facts) != (None, None)
         ]
 
-    def last_move_sequence(self, match_id: str) -> int:
+    def last_sequence_with_facts(self, match_id: str) -> int:
         """Return the sequence of the last move that has facts, -1 if none has."""
-        stored = self._table.last_key_with(
+        stored = self._table.last_key_with_any_attribute(
             items.match_partition(match_id), items.MOVE_PREFIX, ("facts", "facts_json")
         )
         return -1 if stored is None else items.move_from_item(stored).sequence

@@ -24,7 +24,7 @@ Summarize = Callable[[MatchRecord, Sequence[MoveRecord]], Summaries]
 _HEADER_NAMES = ("header_json", "outcome_json")
 
 
-def legacy_matches(table: DynamoTable) -> list[str]:
+def legacy_match_ids(table: DynamoTable) -> list[str]:
     """Return the ids of the finished matches whose items an earlier version wrote."""
     keys = table.query_index_keys(
         "by-status", "match_status = :key", items.expression_values(key=MatchStatus.FINISHED)
@@ -108,7 +108,7 @@ def _read_by_people(item: Item, summaries: Summaries) -> dict[str, Value]:
     sort_key = item["sk"]["S"]
     if sort_key.startswith(items.MOVE_PREFIX):
         sequence = int(sort_key.removeprefix(items.MOVE_PREFIX))
-        return items.summary_attributes(sequence, summaries.get(sequence, NO_SUMMARY))
+        return items.move_summary_attributes(sequence, summaries.get(sequence, NO_SUMMARY))
     return {
         f"{name}_iso": items.to_attribute(items.iso_text(from_micros(int(item[name]["N"]))))
         for name in ("started_at", "finished_at")

@@ -47,9 +47,9 @@ class StoreFactory(NamedTuple, Generic[T_co]):
 
     def open_file(self, path: str | Path, clock: Clock) -> T_co:
         """Return the store in a file or `:memory:`; the file is created if missing."""
-        return self.build(self.open_document_store(path, clock), clock)
+        return self.build(self.open_sqlite_document_store(path, clock), clock)
 
-    def open_document_store(
+    def open_sqlite_document_store(
         self, path: str | Path, clock: Clock, *, read_only: bool = False
     ) -> "SqliteDocumentStore":
         """Return the document store in a file, which must exist if `read_only`."""

@@ -42,7 +42,7 @@ class SecretVault:
         return None if document is None else document.body
 
     def close(self) -> None:
-        """Let go of files and connections; nothing is asked of it any more."""
+        """Release files and connections; the vault cannot be used afterwards."""
         self.documents.close()
 
     def _put(self, match_id: str, secret: Body, expected: int | None) -> Put:

@@ -14,7 +14,7 @@ from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
 from cardsharp.store.codec import (
     NOTE_TTL,
-    decode_all,
+    decode_readable_bodies,
     encode,
     from_micros,
     reopened_outcome_note,
@@ -305,7 +305,7 @@ def _match_of(row: sqlite3.Row) -> MatchRecord:
     """Return a row as a record; an unreadable one as finished, so that nobody attends it."""
     owner, ttl, finished = row["owner"], row["ttl"], row["finished"]
     try:
-        bodies, fault = decode_all(header=row["header"], outcome=row["outcome"])
+        bodies, fault = decode_readable_bodies(header=row["header"], outcome=row["outcome"])
         return MatchRecord(
             match_id=row["id"],
             status=MatchStatus(row["status"]),
@@ -330,11 +330,11 @@ def _match_of(row: sqlite3.Row) -> MatchRecord:
 
 
 def _move_of(row: sqlite3.Row) -> MoveRecord:
-    bodies, fault = decode_all(intent=row["intent"], facts=row["facts"])
+    bodies, fault = decode_readable_bodies(intent=row["intent"], facts=row["facts"])
     return MoveRecord(row["sequence"], **bodies, read_error=fault)
 
 
 def _note_of(row: sqlite3.Row) -> DebugNote:
     """Return the note of a row; a body that cannot be read is empty."""
-    bodies, _ = decode_all(body=row["body"])
+    bodies, _ = decode_readable_bodies(body=row["body"])
     return DebugNote(row["kind"], from_micros(row["at"]), bodies["body"] or {})

@@ -45,11 +45,11 @@ class Format(ABC):
         """Maximum number of teams in one match."""
         return 2
 
-    def with_matching_fields(self, **facts: object) -> Self:
-        """Return a copy with the `facts` that are fields of this format; ignore the others."""
+    def replace_known_fields(self, **values: object) -> Self:
+        """Return a copy with the `values` that are fields of this format; ignore the others."""
         instance: Any = self
-        names = {field.name for field in fields(instance)} & facts.keys()
-        same: Self = replace(instance, **{name: facts[name] for name in names})
+        names = {field.name for field in fields(instance)} & values.keys()
+        same: Self = replace(instance, **{name: values[name] for name in names})
         return same
 
     def last_entry_round(self, _teams: SeededTeams) -> int | None:

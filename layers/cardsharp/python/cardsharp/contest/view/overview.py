@@ -132,7 +132,7 @@ class ContestOverview:
         self.paused = records.is_paused
         self.frozen = records.frozen_at
         self.teams = [team.id for team in records.teams()]
-        self.names = records.team_names()
+        self.names = records.team_names_with_removed()
         self._withdrawn = records.withdrawn_teams()
         self.results, self.listed = records.results(), records.results_with_discarded()
         self._records = records
@@ -216,7 +216,7 @@ class ContestOverview:
         played = [
             (facts, result.teams.index(team))
             for result in results
-            for _match, facts in result.finished_matches
+            for _match, facts in result.finished_match_ids_and_facts
         ]
         won = sum(facts.winner == team_index for facts, team_index in played)
         ties = sum(facts.winner is None for facts, _ in played)
@@ -285,7 +285,7 @@ class ContestOverview:
 
 
 def _round(title: str, tag: str, results: Sequence[PairingResult]) -> RoundStatsRow:
-    played = [facts for result in results for _match, facts in result.finished_matches]
+    played = [facts for result in results for _match, facts in result.finished_match_ids_and_facts]
     decided = sum(result.decided for result in results)
     of_all = match_stats([(facts, range(len(facts.points))) for facts in played])
     return RoundStatsRow(title, tag, len(results), decided, len(played), of_all)

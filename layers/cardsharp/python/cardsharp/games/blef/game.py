@@ -30,6 +30,6 @@ GAME = Game(
     duel_extras=LazyImport("cardsharp_tools.games.blef.lab_adapter:BlefLabAdapter"),
     rl_encoding=LazyImport("cardsharp.games.blef.encoding:ENCODING"),
     cli_app=LazyImport("cardsharp_tools.games.blef.commands:app"),
-    open_archive=LazyImport("cardsharp_tools.games.blef.service_client:open_archive"),
+    open_archive=LazyImport("cardsharp_tools.games.blef.service_client:open_bot_match_log"),
     terminal_ui=LazyImport("cardsharp_tools.games.blef.terminal:BlefTerminal"),
 )

@@ -81,7 +81,7 @@ class BayesJudge(Judge):
         )
         return BlefDecision(decision.action, decision.reason, options)
 
-    def match_result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def first_side_result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return 1 if the first player won, 0 if the second did, None if the match is not over.
 
         Raises `ConfigError` if there are more than two players.

@@ -77,7 +77,7 @@ class EffectAnswered:
 
 
 @dataclass(frozen=True, slots=True)
-class CardRemoved:
+class CardRemovedFromBank:
     """Loss of a card from the bank of player `bank_index`."""
 
     card: Card
@@ -119,7 +119,7 @@ Event = (
     | CardPlaced
     | EffectPending
     | EffectAnswered
-    | CardRemoved
+    | CardRemovedFromBank
     | TurnEnded
     | MatchEnded
     | Comment

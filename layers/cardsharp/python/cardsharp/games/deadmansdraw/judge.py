@@ -8,7 +8,10 @@ from cardsharp.analysis.replay import DecisionPoint, StoredDecision
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import count_turn_results
 from cardsharp.games.deadmansdraw.events import MatchEnded
-from cardsharp.games.deadmansdraw.history.decisions import build_decision_point, observed_steps
+from cardsharp.games.deadmansdraw.history.decisions import (
+    build_decision_point,
+    steps_with_positions,
+)
 from cardsharp.games.deadmansdraw.history.replay import group_into_turns, parse_move_view
 from cardsharp.games.deadmansdraw.luck import luck_of
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
@@ -49,7 +52,7 @@ class CaptainJudge(Judge):
             decision.action, decision.reason, (*decision.options, refusal_option)
         )
 
-    def match_result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def first_side_result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return 1 if the first player won, 0.5 for a tie, 0 for a loss, None if not finished."""
         events = (event for turn in group_into_turns(moves) for event in turn.events)
         end_event = next((event for event in events if isinstance(event, MatchEnded)), None)
@@ -59,18 +62,18 @@ class CaptainJudge(Judge):
 
     def timeout_positions(self, moves: Sequence[MoveRecord]) -> Iterator[DecisionPoint]:
         """Yield the positions in which the arena ended a turn because its time was up."""
-        for step, position, _ in observed_steps(moves):
+        for step, position, _ in steps_with_positions(moves):
             if position is not None and step.past_move.timed_out_player is not None:
                 thought = StoredDecision(seat=step.seat, turn=step.turn, action=TIMED_OUT)
                 yield build_decision_point(step, position, thought)
 
-    def estimate_luck(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
+    def estimate_first_side_luck(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
         """Return the sum over all cards that came.
 
         The card's value less the mean of the possible ones.
         """
         brought = 0.0
-        for step, position, _ in observed_steps(moves):
+        for step, position, _ in steps_with_positions(moves):
             if position is not None:
                 luck = luck_of(position, step.past_move.events) or 0.0
                 brought += luck if position.seat == 0 else -luck

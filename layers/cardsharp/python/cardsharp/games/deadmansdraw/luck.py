@@ -34,7 +34,7 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
 )
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
-    keys_after_banking,
+    keys_after_banking_bonus,
 )
 from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
@@ -140,7 +140,7 @@ class _Telling:
                 every, gained_count
             )
             highest = gained_cards >> card & 1 and not gained_cards & higher
-            alone = search.value_of_turn_end(turn, keys_after_banking(keys, [card]))
+            alone = search.value_of_turn_end(turn, keys_after_banking_bonus(keys, [card]))
             luck += (bool(highest) - chance) * (alone - none)
         return luck
 

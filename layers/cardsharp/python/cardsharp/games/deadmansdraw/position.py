@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.cards import (
 from cardsharp.games.deadmansdraw.events import (
     CardDrawn,
     CardPlaced,
-    CardRemoved,
+    CardRemovedFromBank,
     Comment,
     EffectAnswered,
     EffectPending,
@@ -182,7 +182,7 @@ class PublicInfoTracker:
     def position_for(
         self, seat: int, turn: int, history: tuple[PastMove, ...]
     ) -> DeadMansDrawPosition:
-        """Return the position of player `me`, from the public information so far."""
+        """Return the position of the player at `seat`, from the public information so far."""
         return DeadMansDrawPosition(
             seat=seat,
             banks=(self.banks[0], self.banks[1]),
@@ -215,7 +215,7 @@ class PublicInfoTracker:
                 self.play_area.append(card)
                 self._coming = None
                 self.pending = self._duty()
-            case CardRemoved(card, owner):
+            case CardRemovedFromBank(card, owner):
                 if card in self.banks[owner]:
                     self.banks[owner] = self.banks[owner].without(card)
             case EffectPending(effect):

@@ -18,7 +18,7 @@ from cardsharp.games.deadmansdraw.cards import Bank, Card, Suit, anchored_count
 from cardsharp.games.deadmansdraw.events import (
     CardDrawn,
     CardPlaced,
-    CardRemoved,
+    CardRemovedFromBank,
     EffectAnswered,
     EffectPending,
     Event,
@@ -292,7 +292,7 @@ class StateBuilder:
             self.discard_pile += [offered for offered in pending.cards if offered != card]
         else:
             self.banks[owner] = self.banks[owner].without(card)
-            self.events.append(CardRemoved(card, owner))
+            self.events.append(CardRemovedFromBank(card, owner))
         if kind is EffectType.CANNON:
             self.discard_pile.append(card)
             self.pending = self._kraken(pending.remaining_draws)

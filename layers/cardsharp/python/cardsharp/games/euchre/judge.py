@@ -86,7 +86,7 @@ class PimcJudge(Judge):
         """
         return Pimc().decide(position, extra_actions)
 
-    def match_result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
+    def first_side_result(self, record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return the points of seats 0 and 2 less those of seats 1 and 3, None if not finished."""
         contexts = list(decision_contexts(record, moves))
         if not contexts or len(contexts) < len(moves):
@@ -97,7 +97,9 @@ class PimcJudge(Judge):
         points = score(table).points
         return float(points[0] - points[1])
 
-    def estimate_luck(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
+    def estimate_first_side_luck(
+        self, record: MatchRecord, _moves: Sequence[MoveRecord]
+    ) -> float | None:
         """Return the luck of the deal, or None if the record lacks some cards."""
         cards = dealt_cards(record)
         return None if cards is None else deal_luck(cards)

@@ -45,7 +45,7 @@ def session_runner(package: str) -> Callable[[str, InvocationContext], SessionRe
 
 
 def order_handler(package: str) -> Callable[[Mapping[str, Any], InvocationContext], Sequence[str]]:
-    """Return the function that has the bot take a seat in the game of a package."""
+    """Return the function that handles an order: it has the bot join a game of a package."""
     return _seated(package).place_order
 
 
@@ -61,7 +61,7 @@ def _met(folder: str, dependencies: SeatDependencies, match_id: str) -> Iterator
 def build_seat_match(
     package: str, seat: ServiceSeat, client: "HostedGameClient", rng: Random
 ) -> "HostedBotMatch":
-    """A seat of ours, played by the strategy that it names."""
+    """Return the match of a seat of ours, played by the strategy that the seat names."""
     game = load_hosted_game(package)
     strategy = game.build_rules().strategies.build(seat.strategy, rng)
     return HostedBotMatch(game, seat, strategy, client, decision_runner_for(package))
@@ -79,16 +79,16 @@ class HostedBotMatch:
 
     @property
     def header(self) -> Body:
-        """All that is known of the seat but its secret."""
+        """Header of the match in the match log: the seat without its secret."""
         return self.seat.match_header(self.hosted_game.game.name)
 
     def observe(self, recorded: MoveFacts) -> Observation[Any]:
-        """Return the current state; join first, which changes nothing if we have joined."""
+        """Join the game if we have not yet; return its state with the moves not yet recorded."""
         self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
         return self._sight(recorded)
 
     def wait_for_change(self, recorded: MoveFacts) -> Observation[Any] | None:
-        """The game once there is another move."""
+        """Wait for a move that is not recorded yet; return the state of the game after it."""
         return self._sight(recorded, wait=True)
 
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:
@@ -144,7 +144,7 @@ class HostedBotTurn:
     def decide(
         self, timeout: timedelta, monotonic: Callable[[], float], rejected_actions: frozenset[Any]
     ) -> DecisionResult[Decision[Any]]:
-        """The decision of the strategy that plays this seat."""
+        """Return the decision of the strategy that plays this seat."""
         position = self.match.hosted_game.json_codecs.positions.load(self.game_body.position)
         return self.match.decision_runner.decide(
             self.match.strategy, position, timeout, monotonic, rejected_actions
@@ -153,7 +153,7 @@ class HostedBotTurn:
     def intent_body(
         self, result: DecisionResult[Decision[Any]], decided_at: datetime, worker_id: str
     ) -> Body:
-        """The decision, and the position that it was made on."""
+        """Return the intent to record before the move: the decision and its position."""
         return {
             **intent_body(result, decided_at, worker_id, self.match.seat.strategy),
             "seat": self.game_body.turn,

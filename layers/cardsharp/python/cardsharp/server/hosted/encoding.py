@@ -22,21 +22,23 @@ class _HostedNumbers:
 
     @cached_property
     def rules(self) -> HostedRules[Any, Any, Any]:
-        """The game's rules."""
+        """Rules of the hosted game whose positions and actions are encoded."""
         return load_hosted_game(self._folder).build_rules()
 
     @cached_property
-    def numbers(self) -> Mapping[Any, int]:
-        """The number of each action that there is."""
+    def action_indices(self) -> Mapping[Any, int]:
+        """Index of each action in the game's action space."""
         return {action: number for number, action in enumerate(self.rules.action_space)}
 
     def marks(self, position: object) -> Marks:
-        """The position, which is one block."""
+        """Return the encoded position as one block of pairs of index and value."""
         return {"position": [*enumerate(self.rules.encode_position(position))]}
 
     def choices(self, position: object) -> Mapping[int, Any]:
         """The legal actions by their numbers."""
-        return {self.numbers[action]: action for action in self.rules.legal_actions_in(position)}
+        return {
+            self.action_indices[action]: action for action in self.rules.legal_actions_in(position)
+        }
 
 
 def encoding_of(folder: str) -> Encoding[Any, Any]:
@@ -53,6 +55,6 @@ def encoding_of(folder: str) -> Encoding[Any, Any]:
             )
         },
         marks=hosted.marks,
-        actions=len(hosted.numbers),
+        actions=len(hosted.action_indices),
         choices=hosted.choices,
     )

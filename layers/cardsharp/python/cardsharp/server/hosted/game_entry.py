@@ -14,7 +14,7 @@ _DEFAULT_PARTS = {
     "judge": "cardsharp.server.hosted.playout_judge:PlayoutJudge",
     "board_renderer": "cardsharp.server.hosted.replay:board_renderer_for",
     "rl_encoding": "cardsharp.server.hosted.encoding:encoding_of",
-    "duel_extras": "cardsharp_tools.lab.hosted_game_adapter:hosted_lab_adapter",
+    "duel_extras": "cardsharp_tools.lab.hosted_game_adapter:hosted_lab_adapter_factory",
     "program_protocol": "cardsharp_tools.lab.hosted_game_adapter:hosted_codec",
     "terminal_ui": "cardsharp_tools.terminal.hosted_screen:hosted_screen",
 }

@@ -67,7 +67,7 @@ class HostedGameStore:
     ttl: timedelta = timedelta(days=30)
 
     def find(self, game: str) -> HostedGameRecord | None:
-        """A game as it is now."""
+        """Return the current record of a game."""
         document = self.documents.get(_key(game))
         if document is None:
             return None
@@ -77,7 +77,7 @@ class HostedGameStore:
         return HostedGameRecord(game, players=players, version=document.version, **fields)
 
     def moves(self, game: str, since_move: int) -> Sequence[HostedMove]:
-        """The moves from a number on."""
+        """Return the moves of a game from a number on."""
         documents = self.documents.query(f"game#{game}", f"move#{since_move:05}")
         return [HostedMove(**document.body) for document in documents]  # type: ignore[arg-type]
 

@@ -43,7 +43,7 @@ class PlayoutJudge(Judge):
             best.action, f"{best.action}: the best of {PLAYOUT_COUNT} playouts.", options
         )
 
-    def match_result(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
+    def first_side_result(self, record: MatchRecord, _moves: Sequence[MoveRecord]) -> float | None:
         """Return the result of a finished match for the first seat."""
         gains: Any = None if record.outcome is None else record.outcome.get("gains")
         if gains is None or self._rules.unit:

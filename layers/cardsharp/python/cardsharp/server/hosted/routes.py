@@ -26,7 +26,7 @@ from cardsharp.server.hosted.game_store import (
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
 from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
 from cardsharp.server.http_service import HttpService
-from cardsharp.server.request_parsing import JsonBodyParser
+from cardsharp.server.request_parsing import QueryOrJsonParser
 from cardsharp.server.routing import (
     ApiRequest,
     ApiResponse,
@@ -81,7 +81,7 @@ class HostedService:
         return self._done(replace(table, players=(*table.players, player)))
 
     def act(self, request: ApiRequest[wire.ActParams]) -> ApiResponse:
-        """Do what is asked, if that is the game's next move and the player's turn."""
+        """Apply the action if it is the game's next move and the player's turn."""
         table = self._find(request.params.game)
         rules, codec = self.hosted_game.build_rules(table.seats), self.hosted_game.json_codecs
         seat, state = table.seat_of(request.params.secret), codec.states.load(table.state)
@@ -238,7 +238,7 @@ def build_api(game: HostedGame) -> Api[HostedService]:
         title=game.game.title,
         version="1.0.0",
         description=f"Create, join and play games of {game.game.title}.",
-        request_parser=JsonBodyParser(),
+        request_parser=QueryOrJsonParser(),
         routes=tuple(
             Route(
                 methods=(method,),

@@ -67,7 +67,7 @@ class BlefClient(ServiceClient):
         return self._state(game, {}).state
 
     def get_state(self, game: str, player_uuid: str) -> GameSnapshot:
-        """The game as it is now."""
+        """Return the game as the player sees it now, with its version."""
         return self._state(game, {"player_uuid": player_uuid})
 
     def wait_for_state(self, game: str, player: str, version: int | None) -> GameSnapshot:

@@ -26,8 +26,8 @@ from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.log_records import (
     SEQUENCES_PER_ROUND,
     closed_rounds,
-    closes_round,
     intent_body,
+    marks_round_loser,
     move_facts_from_state,
     outcome_body,
     summarize_facts,
@@ -110,7 +110,7 @@ class BlefBotMatch:
 
     @property
     def header(self) -> Body:
-        """All that is known of the seat but its secret."""
+        """Header of the match in the log: everything about the seat but its secret."""
         return self.seat.match_header(GAME.name)
 
     def observe(self, recorded: MoveFacts) -> Observation[int]:
@@ -118,7 +118,7 @@ class BlefBotMatch:
         return self._observation(self.current_state() if self.has_joined else self.join(), recorded)
 
     def wait_for_change(self, recorded: MoveFacts) -> Observation[int]:
-        """The game when it has changed, or after a while."""
+        """Observe the game once it has changed, or after a time limit."""
         return self._observation(self.wait_for_state(self.version), recorded)
 
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:
@@ -132,17 +132,17 @@ class BlefBotMatch:
         return {"result": UNKNOWN, "winner": None, "reason": error.message}
 
     def current_state(self) -> GameSnapshot:
-        """The game as we see it where we are in it."""
+        """Return the current game as our player sees it."""
         return self.client.get_state(self.seat.game, self.seat.secret)
 
     def wait_for_state(self, version: int | None) -> GameSnapshot:
-        """The same when it has another version, or after a while."""
+        """Return the game once its version is not `version`, or after a time limit."""
         if version is None:
             self.clock.sleep(SERVICE_POLL_INTERVAL)
         return self.client.wait_for_state(self.seat.game, self.seat.secret, version)
 
     def join(self) -> GameSnapshot:
-        """The game with us in it."""
+        """Join the game unless we have joined already; return it as our player sees it."""
         try:
             snapshot = self.current_state()
         except RequestRejected as denied:
@@ -160,7 +160,7 @@ class BlefBotMatch:
         assigned_uuid = self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
         if assigned_uuid != self.seat.secret:  # a service that lets nobody choose
             self.seat = self.seat.with_secret(assigned_uuid)
-            self.vault.replace(self.match_id, self.seat.to_json)
+            self.vault.replace(self.match_id, self.seat.vault_record)
         _log.info("joined", extra={"match_id": self.match_id})
         return self.current_state()
 
@@ -173,7 +173,7 @@ class BlefBotMatch:
             (
                 at // SEQUENCES_PER_ROUND
                 for at, body in recorded_facts.items()
-                if closes_round(body)
+                if marks_round_loser(body)
             ),
             default=0,
         )

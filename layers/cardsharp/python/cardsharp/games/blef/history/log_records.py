@@ -114,7 +114,7 @@ def summarize_moves(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Summar
 def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:
     """Return the completely logged rounds that are over, by number; raise `StoreError`."""
     rounds = {}
-    for end in sorted(sequence for sequence, body in facts.items() if closes_round(body)):
+    for end in sorted(sequence for sequence, body in facts.items() if marks_round_loser(body)):
         sequences = range(end - end % SEQUENCES_PER_ROUND, end + 1)
         moves = [
             parse_record(_Fact, facts[sequence]) for sequence in sequences if sequence in facts
@@ -145,7 +145,7 @@ def _round(round_number: int, moves: Sequence[_Fact], seats: Mapping[str, int]) 
     return Round(round_number, max_cards(players), tuple(map(len, hands)), hands, None, history)
 
 
-def closes_round(facts: Body | None) -> bool:
+def marks_round_loser(facts: Body | None) -> bool:
     """Return True if a move marks the loser of its round."""
     return facts is not None and facts.get("actionId") == LOST_MARKER
 

@@ -27,7 +27,7 @@ from cardsharp.games.blef.history.log_records import (
     DealtCard,
     by_name_validator,
     closed_rounds,
-    closes_round,
+    marks_round_loser,
 )
 from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round, RoundMove
@@ -55,7 +55,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
             # connection.
             if facts and intent.get("actionId") != facts.get("actionId"):
                 thought = None
-        mover = None if closes_round(facts) else seats.get(str(facts.get("player")))
+        mover = None if marks_round_loser(facts) else seats.get(str(facts.get("player")))
         yield ReplayStep(
             sequence=move.sequence,
             turn=round_number,
@@ -96,7 +96,7 @@ def _bets(intent: Body) -> list[object]:
 def _words(facts: Body) -> str:
     if not facts:
         return "not recorded yet"
-    if not closes_round(facts):
+    if not marks_round_loser(facts):
         return f"{facts.get('player')}: {facts.get('action')}"
     hands = facts.get("hands")
     items = hands.items() if isinstance(hands, Mapping) else ()

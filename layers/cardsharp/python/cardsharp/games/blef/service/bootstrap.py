@@ -22,7 +22,7 @@ from cardsharp.games.blef.service.service import (
     WrittenChange,
     current_view,
 )
-from cardsharp.games.blef.service.wire_v2022 import build_list_updates, state_body
+from cardsharp.games.blef.service.wire_v2022 import build_list_update, state_body
 from cardsharp.server import websocket_handler
 from cardsharp.server.api import Api
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE, build_feed
@@ -111,7 +111,7 @@ def publish_change(feed: Feed, change: WrittenChange) -> None:
 
     feed.publish(_topic(game.uuid), texts)
     if change.previous.round is None and (change.previous.is_public or game.is_public):
-        news = _frame(build_list_updates(change.saved))
+        news = _frame(build_list_update(change.saved))
         feed.publish(LIST_TOPIC, lambda _: [news])
 
 

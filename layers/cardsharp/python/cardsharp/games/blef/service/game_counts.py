@@ -30,7 +30,7 @@ _EXPIRING = "census#expiring"
 _RETENTION = timedelta(days=2)  # how long a bucket that is past is kept
 
 
-class GameLifetime(NamedTuple):
+class ChangeAndExpiryTimes(NamedTuple):
     """Times of a game's last change and of its expiry."""
 
     changed_at: datetime
@@ -46,17 +46,17 @@ class _Bucket(NamedTuple):
 
 
 def build_count_updates(
-    game_uuid: str, old_lifetime: GameLifetime | None, new_lifetime: GameLifetime
+    game_uuid: str, old_times: ChangeAndExpiryTimes | None, new_times: ChangeAndExpiryTimes
 ) -> list[Increment]:
     """Build the writes that move a changed game to its new count bucket; empty if unchanged."""
     shift: Counter[_Bucket] = Counter()
     shard = zlib.crc32(game_uuid.encode()) % SHARD_COUNT
-    for lifetime, by in ((old_lifetime, -1), (new_lifetime, 1)):
+    for lifetime, by in ((old_times, -1), (new_times, 1)):
         if lifetime is not None:
             shift[_minute_bucket(lifetime.changed_at, shard)] += by
             shift[_last_bucket(lifetime, shard)] += by
     # A bucket that no longer counts is left alone, for it may have been dropped.
-    oldest = new_lifetime.changed_at - ACTIVE_WINDOW
+    oldest = new_times.changed_at - ACTIVE_WINDOW
     return [
         Increment(Key(bucket.partition, bucket.name), by, bucket.end + _RETENTION)
         for bucket, by in shift.items()
@@ -75,7 +75,7 @@ def count_active(documents: DocumentStore, current_time: datetime) -> int:
     )
 
 
-def count_all(documents: DocumentStore, current_time: datetime) -> int:
+def count_unexpired(documents: DocumentStore, current_time: datetime) -> int:
     """Return the number of unexpired games, counting today's and this hour's buckets in full."""
     buckets = documents.query(
         _EXPIRING, exclusive_start=f"{_ON}{current_time.astimezone(UTC):%Y-%m-%d}"
@@ -92,7 +92,7 @@ def _minute_bucket(changed: datetime, shard: int) -> _Bucket:
     return _Bucket(_hour(start), f"{_at(start)}#{shard}", start + _MINUTE)
 
 
-def _last_bucket(lifetime: GameLifetime, shard: int) -> _Bucket:
+def _last_bucket(lifetime: ChangeAndExpiryTimes, shard: int) -> _Bucket:
     """The bucket of the day, or of the hour, in which a game expires."""
     hour = lifetime.expires_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     if lifetime.expires_at - lifetime.changed_at <= _HOUR:

@@ -27,10 +27,10 @@ from cardsharp.errors import StoreError
 from cardsharp.games.blef.cards import DECK
 from cardsharp.games.blef.rules import Round, RoundMove
 from cardsharp.games.blef.service.game_counts import (
-    GameLifetime,
+    ChangeAndExpiryTimes,
     build_count_updates,
     count_active,
-    count_all,
+    count_unexpired,
 )
 from cardsharp.games.blef.service.records import (
     ACTIVE_WINDOW,
@@ -92,7 +92,7 @@ class GameStore:
     def create(self, game: GameRecord) -> None:
         """Store a new game."""
         current_time = self.clock.now()
-        lifetime = GameLifetime(current_time, game.expires_at(current_time))
+        lifetime = ChangeAndExpiryTimes(current_time, game.expires_at(current_time))
         self.documents.commit(
             _put(game, lifetime, 0), *build_count_updates(game.uuid, None, lifetime)
         )
@@ -125,14 +125,16 @@ class GameStore:
         changed since it was read.
         """
         changed = max(self.clock.now(), stored_game.changed_at + _STEP)
-        lifetime = GameLifetime(changed, game.expires_at(changed))
+        lifetime = ChangeAndExpiryTimes(changed, game.expires_at(changed))
         rounds = []
         if closed_round is not None:  # it outlives the game
             body = encode_round(to_closed_round(changed, closed_round))
             end = game.created_at + MAX_TTL
             rounds.append(Put(_round_key(game.uuid, closed_round.number), body, 0, end))
         shifts = build_count_updates(
-            game.uuid, GameLifetime(stored_game.changed_at, stored_game.expires_at), lifetime
+            game.uuid,
+            ChangeAndExpiryTimes(stored_game.changed_at, stored_game.expires_at),
+            lifetime,
         )
         self.documents.commit(_put(game, lifetime, stored_game.version), *shifts, *rounds)
         return StoredGame(game, stored_game.version + 1, *lifetime)
@@ -171,19 +173,19 @@ class GameStore:
         """Return the number of recently changed games, to the minute."""
         return count_active(self.documents, self.clock.now())
 
-    def count_all(self) -> int:
+    def count_unexpired(self) -> int:
         """Return the number of games; one may be counted up to a day after it expired.
 
         A game that no player has joined may be counted up to an hour after it expired.
         """
-        return count_all(self.documents, self.clock.now())
+        return count_unexpired(self.documents, self.clock.now())
 
     def close(self) -> None:
         """Close files and connections; the store cannot be used any more."""
         self.documents.close()
 
 
-def _put(game: GameRecord, lifetime: GameLifetime, expected: int) -> Put:
+def _put(game: GameRecord, lifetime: ChangeAndExpiryTimes, expected: int) -> Put:
     """The write of a game; a private one leaves the list."""
     body = {"changed": to_micros(lifetime.changed_at), "game": encode_game(game)}
     attributes: dict[str, str | bool] = {

@@ -31,7 +31,7 @@ _BOT_PATTERN = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvitedBots(InvitableBots):
-    """The bots of these names, who find the service at `url`."""
+    """Invitable bots played by bot workers, which reach this service at `url`."""
 
     url: str
     dependencies: SeatDependencies

@@ -28,7 +28,7 @@ def is_random_uuid(uuid: str) -> bool:
     return _RANDOM.fullmatch(uuid) is not None
 
 
-def parse_number(text: str) -> float | None:
+def parse_lenient_number(text: str) -> float | None:
     """Parse a number like the original service's language; return None if it is not one.
 
     Accepts `1`, `1.0`, `1e0`, `0x1`, `+1`, `Inf` and surrounding blanks.
@@ -48,8 +48,8 @@ def parse_number(text: str) -> float | None:
 
 
 def parse_integer(text: str) -> int | None:
-    """Return the integer that `parse_number` reads; None for anything else."""
-    value = parse_number(text)
+    """Return the integer that `parse_lenient_number` reads; None for anything else."""
+    value = parse_lenient_number(text)
     return int(value) if value is not None and value.is_integer() else None
 
 
@@ -86,7 +86,7 @@ class BlefError(HttpError):
 
     @property
     def v2022_error(self) -> HttpError:
-        """The same in today's words: with the parameter, and what was sent as it, always 400."""
+        """The error in the format of API v2022; with a parameter its status is always 400."""
         if self.parameter is None:
             return HttpError(self.status, self.today)
         suffix = f"\n{self.today}" if self.today else ""

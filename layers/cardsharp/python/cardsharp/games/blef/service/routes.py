@@ -75,7 +75,7 @@ def parse_round_number(text: str | None, current_round: int) -> int | None:
     """Parse the number of the requested round; return None for the current one."""
     if text is None:
         return None
-    round_number = request_params.parse_number(text)
+    round_number = request_params.parse_lenient_number(text)
     if round_number is not None and round_number > current_round:
         raise bad_request("The game has not reached this round")
     if (

@@ -35,7 +35,7 @@ _DONE: ResponseModels = {_OK: (wire.MessageBody,)}
 
 
 def error_response(error: Exception, model: type[BaseModel]) -> ApiResponse:
-    """The answer to a request that ended with this error, in today's words."""
+    """Return the response to a request that failed, in the format of API v2022."""
     return routing.error_response(
         error.v2022_error if isinstance(error, BlefError) else error, model
     )

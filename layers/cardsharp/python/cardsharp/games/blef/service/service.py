@@ -157,7 +157,7 @@ class BlefService:
 
         A caller may create `MAX_CREATED_PER_DAY` games a day.
         """
-        if self.store.count_all() > MAX_GAMES:
+        if self.store.count_unexpired() > MAX_GAMES:
             raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, "Too many games started")
         if caller is not None and not self.store.count_creation(caller, MAX_CREATED_PER_DAY):
             raise HttpError(

@@ -138,7 +138,7 @@ def game_list_body(listings: list[GameListing]) -> GameListBodyV2022:
     )
 
 
-def build_list_updates(stored_game: StoredGame) -> ListUpdateBody:
+def build_list_update(stored_game: StoredGame) -> ListUpdateBody:
     """Return the update of a game for subscribers of the list."""
     game = stored_game.game
     return ListUpdateBody(

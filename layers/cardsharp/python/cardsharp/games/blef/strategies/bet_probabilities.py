@@ -38,10 +38,10 @@ CountRequirement = tuple[int, int]  # (cards that are still needed, unseen cards
 
 def card_bits(cards: Iterable[BlefCard]) -> int:
     """Return the cards as a bit mask."""
-    return sum(1 << card_bit(card) for card in cards)
+    return sum(1 << card_bit_index(card) for card in cards)
 
 
-def card_bit(card: BlefCard) -> int:
+def card_bit_index(card: BlefCard) -> int:
     """Return the index of a card's bit."""
     return _SPAN * card.suit + card.value
 
@@ -82,7 +82,7 @@ def true_bets(cards: int) -> int:
     return bets
 
 
-def missing_cards(bet: int, seen_cards: int) -> int:
+def missing_card_bits(bet: int, seen_cards: int) -> int:
     """Return the lowest cards that the pool still needs for a bet to hold, as bits."""
     claim, rest = BETS[bet], [bit for bit in _CARDS if not bit & seen_cards]
     if claim.cards:
@@ -212,7 +212,7 @@ def _suit_truths(colour: int) -> tuple[int, ...]:
     )
 
 
-_CARDS = [1 << card_bit(card) for card in DECK]
+_CARDS = [1 << card_bit_index(card) for card in DECK]
 _FLUSH_SIZE = BETS[_FIRST_FLUSH].suit_counts[0][1]
 _VALUES_OF = [
     [value for value in range(_SPAN) if suit >> value & 1] for suit in range(_SUIT_MASK + 1)

@@ -20,9 +20,9 @@ from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.strategies.bet_probabilities import (
     BetProbabilities,
     bet_probabilities,
-    missing_cards,
+    missing_card_bits,
 )
-from cardsharp.games.blef.strategies.large_round_policy import OVERLAP_CLASSES, bet_overlap
+from cardsharp.games.blef.strategies.large_round_policy import OVERLAP_CLASSES, bet_overlap_class
 from cardsharp.games.blef.strategies.opponent_types import NO_BET, opponent_type_of
 
 # upper ends of the probability levels
@@ -81,7 +81,7 @@ class BetFeatures:
         self._chances = bet_probabilities
         self._firsts: dict[int, Sequence[int]] = {}
 
-    def running_maximum_bets(self, last_bet: int) -> Sequence[int]:
+    def bets_likelier_than_lower(self, last_bet: int) -> Sequence[int]:
         """Return the bets above `last_bet` that are likelier than all bets in between."""
         bets = self._firsts.get(last_bet)
         if bets is None:
@@ -95,9 +95,9 @@ class BetFeatures:
             self._firsts[last_bet] = bets
         return bets
 
-    def best_level(self, last_bet: int) -> int:
+    def likeliest_bet_level(self, last_bet: int) -> int:
         """Return the level of the likeliest bet above `last_bet`."""
-        return self.levels[self.running_maximum_bets(last_bet)[-1]]
+        return self.levels[self.bets_likelier_than_lower(last_bet)[-1]]
 
 
 @lru_cache(maxsize=8192)
@@ -111,14 +111,14 @@ def bet_features(cards: int, hidden: int) -> BetFeatures:
 @lru_cache(maxsize=8192)
 def bet_features_if_true(pool: int, hidden: int, last_bet: int) -> BetFeatures:
     """Return the features for a player who believes the last bet, if it can be true."""
-    missing = 0 if last_bet == NO_BET else missing_cards(last_bet, pool)
+    missing = 0 if last_bet == NO_BET else missing_card_bits(last_bet, pool)
     unclaimed = hidden - missing.bit_count()
     return bet_features(pool, hidden) if unclaimed < 0 else bet_features(pool | missing, unclaimed)
 
 
 @cache
 def _bonds(last_bet: int) -> tuple[int, ...]:
-    return tuple(bet_overlap(last_bet, bet) for bet in range(last_bet + 1, len(BETS)))
+    return tuple(bet_overlap_class(last_bet, bet) for bet in range(last_bet + 1, len(BETS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,9 @@ class BettingModel:
                 self.prior_check_log_odds, features.bare[last_bet], _BY_HEIGHT * deviation
             ),
             best_alternative_log_odds=_around(
-                self.best_alternative_log_odds, features.best_level(last_bet), _BY_REST * deviation
+                self.best_alternative_log_odds,
+                features.likeliest_bet_level(last_bet),
+                _BY_REST * deviation,
             ),
         )
 
@@ -185,7 +187,7 @@ class BettingModel:
         def moved(weights: Sequence[float], indexes: Sequence[int]) -> Sequence[float]:
             return _moved(weights, _summed(deviations, indexes, weights), rate)
 
-        begin, firsts = last_bet + 1, {*features.running_maximum_bets(last_bet)}
+        begin, firsts = last_bet + 1, {*features.bets_likelier_than_lower(last_bet)}
         edges = [2 * (bet in firsts) + (features.looks[bet] & 1) for bet in range(begin, len(BETS))]
         levels = _summed(deviations, features.levels[begin:], self.probability_weights)
         triples = zip((0.0, *levels), levels, (*levels[1:], 0.0), strict=False)
@@ -250,7 +252,10 @@ class PreparedBettingModel:
             + model.prior_check_log_odds[features.bare[last_bet]]
         )
         return 1 / (
-            1 + exp(-by_last - model.best_alternative_log_odds[features.best_level(last_bet)])
+            1
+            + exp(
+                -by_last - model.best_alternative_log_odds[features.likeliest_bet_level(last_bet)]
+            )
         )
 
     def bet_weights(self, features: BetFeatures, last_bet: int) -> list[float]:
@@ -269,7 +274,7 @@ class PreparedBettingModel:
         if appeals is None:
             appeals = self._appeals[opens][features] = [*map(likings.__getitem__, looks)]
         weights = [*map(mul, appeals[begin:], near)]
-        for bet in features.running_maximum_bets(last_bet):
+        for bet in features.bets_likelier_than_lower(last_bet):
             weights[bet - begin] = firsts[looks[bet]] * near[bet - begin]
         return weights
 
@@ -291,7 +296,7 @@ def _by_looks(edges: Sequence[float], levels: Sequence[float]) -> tuple[list[flo
     return likings, firsts
 
 
-class SampledReplies(dict[int, int]):
+class SampledRepliesByLastBet(dict[int, int]):
     """Replies of a player with certain cards to each last bet, sampled on first access.
 
     One random number decides all checks: a player who doubts a bet doubts any less likely one.

@@ -23,7 +23,7 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
     RANK_MASKS,
     bet_probabilities,
     card_bits,
-    missing_cards,
+    missing_card_bits,
 )
 from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
 from cardsharp.games.blef.strategies.mapped_file import (
@@ -66,10 +66,12 @@ class LargeRoundPolicy:
     rounds: Mapping[CardCounts, memoryview]
     mapped_file: MappedFile
 
-    def probabilities(self, cards: CardCounts, last_bet: int) -> bytes:
-        """Return the probabilities after a last bet: each is 1 plus its fiftieths, 0 if unseen.
+    def read_encoded_probabilities(self, cards: CardCounts, last_bet: int) -> bytes:
+        """Return the encoded probabilities after a last bet, one byte each.
 
-        First those of the check by class and bond, then of each higher bet by kind and bond.
+        A byte is 0 for a case that was never seen, else 1 plus the probability in fiftieths.
+        First come those of the check by probability class and overlap, then those of each
+        higher bet by kind and overlap.
         """
         begins = self.rounds[cards]
         return decompress_section(self.mapped_file.body, begins[last_bet + 1], begins[last_bet + 2])
@@ -80,8 +82,11 @@ def mixed_strategy(
 ) -> MixedStrategy:
     """Return the mixed strategy for these cards in hand; `bets` are the last two bets."""
     previous, last_bet = bets
-    row, chances = policy.probabilities(cards, last_bet), bet_probabilities(hand_mask, cards[1])
-    overlap = bet_overlap(previous, last_bet)
+    row, chances = (
+        policy.read_encoded_probabilities(cards, last_bet),
+        bet_probabilities(hand_mask, cards[1]),
+    )
+    overlap = bet_overlap_class(previous, last_bet)
     weights = {}
     if last_bet != NO_BET:
         weights[CHECK] = _WEIGHTS[row[_class_of(chances[last_bet]) * OVERLAP_CLASSES + overlap]]
@@ -101,7 +106,7 @@ def _class_of(chance: float) -> int:
 
 
 @cache
-def bet_overlap(previous: int, last_bet: int) -> int:
+def bet_overlap_class(previous: int, last_bet: int) -> int:
     """Return the overlap with the previous bet: 1 none, 2 some, 3 all cards; 0 without a bet."""
     if NO_BET in (previous, last_bet):
         return 0
@@ -125,7 +130,9 @@ def shared_missing_cards(bet: int, last_bet: int, hand_mask: int) -> int:
     if BETS[bet].cards and BETS[last_bet].cards:
         return (_bits(bet) & _bits(last_bet) & ~hand_mask).bit_count()
     if colour >= 0:
-        return min(missing_cards(candidate, hand_mask).bit_count() for candidate in (bet, last_bet))
+        return min(
+            missing_card_bits(candidate, hand_mask).bit_count() for candidate in (bet, last_bet)
+        )
     both = _claimed_by_both(bet, last_bet)
     return sum(max(0, n - (hand_mask & RANK_MASKS[value]).bit_count()) for value, n in both.items())
 

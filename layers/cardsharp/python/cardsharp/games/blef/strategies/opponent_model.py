@@ -84,7 +84,7 @@ class OpponentModel:
         )
 
     @cached_property
-    def habit_weights(self) -> Weights:
+    def habit_and_model_weights(self) -> Weights:
         """Posterior weights of the habits, followed by those of the two betting models."""
         weights = self._posterior_weights
         if weights[-1] < _FAINT * sum(weights):

@@ -49,11 +49,11 @@ class TableShape:
         return next(houses, len(self.bets))
 
     @cached_property
-    def bet_class_count(self) -> int:
+    def third_last_bet_class_count(self) -> int:
         """Number of classes of the third last bet."""
-        return 1 + max(self.bet_class(bet) for bet in self.bets)
+        return 1 + max(self.third_last_bet_class(bet) for bet in self.bets)
 
-    def bet_class(self, bet: int) -> int:
+    def third_last_bet_class(self, bet: int) -> int:
         """Return the class of the third last bet, 0 if it has none."""
         if bet == NO_BET or bet not in self._places:
             return 0
@@ -65,16 +65,18 @@ class TableShape:
         third_last_bet, previous, last_bet = bets
         if self._places[last_bet] > self.full_house_index:
             third_last_bet = previous = NO_BET
-        history_index = self._places[previous] * self.bet_class_count + self.bet_class(
-            third_last_bet
-        )
+        history_index = self._places[
+            previous
+        ] * self.third_last_bet_class_count + self.third_last_bet_class(third_last_bet)
         row_offset = history_index * len(hands) + hands[tuple(sorted(values))]
         return self._places[last_bet] * self.last_bet_stride(role) + row_offset
 
     def last_bet_stride(self, role: int) -> int:
         """Return the difference between row numbers of consecutive last bets."""
         return (
-            (len(self.bets) + 1) * self.bet_class_count * len(hand_numbers(self.card_counts[role]))
+            (len(self.bets) + 1)
+            * self.third_last_bet_class_count
+            * len(hand_numbers(self.card_counts[role]))
         )
 
     @cached_property

@@ -7,9 +7,9 @@ from random import Random
 
 from cardsharp.games.blef.cards import DECK
 from cardsharp.games.blef.position import BlefPosition
-from cardsharp.games.blef.strategies.bet_probabilities import card_bit, card_bits, true_bets
+from cardsharp.games.blef.strategies.bet_probabilities import card_bit_index, card_bits, true_bets
 from cardsharp.games.blef.strategies.betting_model import (
-    SampledReplies,
+    SampledRepliesByLastBet,
     bet_features,
     bet_features_if_true,
 )
@@ -60,7 +60,9 @@ def sample_worlds(
     """Sample worlds by the likelihood of the cards and bets; `opponent_models` are learned."""
     opponents = _opponents(position, opponent_models)
     player_cards = card_bits(position.hand)
-    unseen = [1 << card_bit(card) for card in DECK if not player_cards >> card_bit(card) & 1]
+    unseen = [
+        1 << card_bit_index(card) for card in DECK if not player_cards >> card_bit_index(card) & 1
+    ]
     tries = _TRIES if sum(bool(opponent.bets) for opponent in opponents) > 1 else 1
     worlds, weights = [], []
     # Importance sampling: hands are drawn as if nobody had bet, and each world is weighted by how
@@ -136,8 +138,8 @@ def _replies(hand: int, opponent: _Other, model: int, rng: Random) -> Replies:
         bet_features(hand, opponent.hidden),
     )
     if model == len(BETTING_HABITS):
-        return SampledReplies(probabilities[CARDS_ONLY], lambda _: traits, rng)
-    return SampledReplies(
+        return SampledRepliesByLastBet(probabilities[CARDS_ONLY], lambda _: traits, rng)
+    return SampledRepliesByLastBet(
         probabilities[BELIEVING_LAST_BET],
         lambda last_bet: bet_features_if_true(hand, opponent.hidden, last_bet),
         rng,
@@ -152,7 +154,7 @@ def _scores(hand: int, opponent: _Other) -> list[float]:
         traits = bet_features(hand, opponent.hidden)
         for by_habit, (last_bet, bet) in zip(explained, opponent.bets, strict=True):
             by_habit.append(reading.likelihood(CARDS_ONLY, traits, last_bet, bet))
-            if reading.habit_weights[-1]:
+            if reading.habit_and_model_weights[-1]:
                 believing_traits = bet_features_if_true(hand, opponent.hidden, last_bet)
                 by_habit.append(
                     reading.likelihood(BELIEVING_LAST_BET, believing_traits, last_bet, bet)
@@ -162,7 +164,7 @@ def _scores(hand: int, opponent: _Other) -> list[float]:
     return [
         weight * prod(by_model[model_index] for by_model in explained)
         for model_index, weight in enumerate(
-            HABIT_WEIGHTS if reading is None else reading.habit_weights
+            HABIT_WEIGHTS if reading is None else reading.habit_and_model_weights
         )
     ]
 

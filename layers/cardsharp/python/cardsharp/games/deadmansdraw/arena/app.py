@@ -45,7 +45,10 @@ _LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API"
 
 
 class ExtraPages(Protocol):
-    """Pages beside the arena's own, to which those lead: their title and address."""
+    """Additional pages of an arena, such as a contest's, that its own pages link to.
+
+    `title` and `path` are the text and the address of the link.
+    """
 
     title: str
     path: str
@@ -53,7 +56,7 @@ class ExtraPages(Protocol):
     def build_routes(
         self, site: "Callable[[], SiteInfo]", matches: MatchRepository, guard: RequestGuard
     ) -> list[Route]:
-        """Their routes, at an arena with these matches and these rules of admission."""
+        """Return the routes of these pages for an arena with these matches and this guard."""
 
     def hidden_match_filter(self) -> Callable[[ArenaMatch], bool]:
         """Return a filter for the matches that only the organiser and their players may see."""
@@ -237,7 +240,9 @@ def page_routes(load_pages: "Callable[[], ArenaSite]", guard: RequestGuard) -> l
     begins = partial(forms, creates=True)
     return [
         CaseInsensitiveRoute("/", anonymous(of(lambda pages: pages.root)), "GET"),
-        CaseInsensitiveRoute("/login", authenticated(of(lambda pages: pages.login)), "GET"),
+        CaseInsensitiveRoute(
+            "/login", authenticated(of(lambda pages: pages.redirect_after_login)), "GET"
+        ),
         CaseInsensitiveRoute("/logout", anonymous(of(lambda pages: pages.logout)), "GET"),
         CaseInsensitiveRoute("/matches", spectator(of(lambda pages: pages.matches)), "GET"),
         CaseInsensitiveRoute(

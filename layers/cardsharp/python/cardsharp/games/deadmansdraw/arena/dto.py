@@ -8,7 +8,7 @@ from cardsharp.games.deadmansdraw.cards import Bank, Card
 from cardsharp.games.deadmansdraw.events import (
     CardDrawn,
     CardPlaced,
-    CardRemoved,
+    CardRemovedFromBank,
     Comment,
     EffectAnswered,
     EffectPending,
@@ -70,7 +70,7 @@ _BODIES: dict[type[Event], Callable[[Any], Json]] = {
         "responseToEffectType": event.effect_type,
         "responseToEffectCard": None if event.card is None else event.card._asdict(),
     },
-    CardRemoved: lambda event: {
+    CardRemovedFromBank: lambda event: {
         "cardRemovedFromBankCard": event.card._asdict(),
         "cardRemovedFromBankIndex": event.bank_index,
     },
@@ -91,7 +91,7 @@ _NAMES: dict[type[Event], str] = {
     CardPlaced: "CardPlacedToPlayArea",
     EffectPending: "CardPlayedEffect",
     EffectAnswered: "ResponseToEffect",
-    CardRemoved: "CardRemovedFromBank",
+    CardRemovedFromBank: "CardRemovedFromBank",
 }
 """The arena's names of events that have another name here."""
 

@@ -7,9 +7,9 @@ from cardsharp.errors import InvalidInput
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     client_ip,
     error_response,
+    get_server_remaining_wait,
     json_response,
     make_remaining_wait,
-    request_timeout,
     wait_for_disconnect,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
@@ -41,8 +41,8 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
 )
 from cardsharp.games.deadmansdraw.arena.views import (
     ViewOptions,
+    condensed_view,
     ending_json,
-    header_view,
     list_view,
 )
 from cardsharp.server.routing import HttpError
@@ -68,7 +68,7 @@ class RestApi:
         return json_response({"username": user.id, "name": user.name, "role": user.role})
 
     async def session_info(self, request: Request, user: User) -> Response:
-        """GET /api/sessioninfo."""
+        """Serve GET /api/sessioninfo: the user, the arena's name and the client's IP address."""
         body = {
             "username": user.id,
             "name": user.name,
@@ -112,7 +112,7 @@ class RestApi:
             await self._wait(request, user, signal, lambda: bool(self._select(user, match_filter)))
             matches = self._select(user, match_filter)
         if query_flag(query, "condensed"):
-            return json_response([header_view(match, self._place.users) for match in matches])
+            return json_response([condensed_view(match, self._place.users) for match in matches])
         look = ViewOptions(user)
         return json_response([list_view(match, look) for match in matches])
 
@@ -172,7 +172,7 @@ class RestApi:
                 matches_by_id[match.id] = match
             if (
                 not remaining_repeats
-                or request_timeout(request)() <= self._config.watchdog_interval
+                or get_server_remaining_wait(request)() <= self._config.watchdog_interval
             ):
                 break
             await self._place.long_poll.sleep(
@@ -227,7 +227,7 @@ class RestApi:
     def _view(self, request: Request, user: User, match: ArenaMatch, status: int) -> Response:
         query = request.query_params
         if query_flag(query, "condensed"):
-            return json_response(header_view(match, self._place.users), status)
+            return json_response(condensed_view(match, self._place.users), status)
         look = ViewOptions(
             user,
             show_debug=query_flag(query, "showdebug"),

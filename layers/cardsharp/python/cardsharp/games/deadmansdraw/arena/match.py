@@ -64,7 +64,7 @@ class ArenaMatch:
         return None if index is None else self.pairing.players[index]
 
     @property
-    def visible_move_count(self) -> int | None:
+    def visible_move_count_in_turn(self) -> int | None:
         """Number of moves in the current turn, None between turns.
 
         After a natural end it stays the number of the last turn.

@@ -16,9 +16,9 @@ from cardsharp.games.deadmansdraw.arena.randomness import SeededDraws
 from cardsharp.games.deadmansdraw.arena.request_body import (
     IMPOSSIBLE_VALUE,
     UnreadableField,
-    js_number,
     js_string,
     parse_card,
+    to_integer_if_whole,
 )
 from cardsharp.games.deadmansdraw.cards import (
     SERVER_DECK,
@@ -113,7 +113,7 @@ def creation_json(params: CreationParams, *, hide_secrets: bool) -> Json:
         *(None if pile is None else cards_json(pile) for pile in piles),
         banks,
         params.seed,
-        None if params.timeout is None else js_number(params.timeout),
+        None if params.timeout is None else to_integer_if_whole(params.timeout),
     )
     fields = dict(zip(PUBLIC_FIELDS, values, strict=True))
     return {

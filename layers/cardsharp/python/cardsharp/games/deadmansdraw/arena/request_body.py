@@ -127,7 +127,7 @@ def parse_effect_response(body: dict[str, Any]) -> EffectResponse | None:
     card = parse_card(raw_card) if js_truthy(raw_card) else None
     if js_truthy(raw_card) and card is None:
         raise UnreadableField("effect", effect)
-    return EffectResponse(js_text(effect.get("effectType")), card)
+    return EffectResponse(js_template_text(effect.get("effectType")), card)
 
 
 def parse_action_type(body: dict[str, Any]) -> ActionType:
@@ -136,7 +136,7 @@ def parse_action_type(body: dict[str, Any]) -> ActionType:
     try:
         return ActionType(etype)
     except ValueError:
-        verb_text = "undefined" if etype is _MISSING else js_text(etype)
+        verb_text = "undefined" if etype is _MISSING else js_template_text(etype)
         raise InvalidInput(f"Unknown action verb: {verb_text}") from None
 
 
@@ -232,10 +232,10 @@ def js_inspect(value: Any, depth: int = 0) -> str:  # noqa: ANN401 - any JSON va
             fields = (f"{key}: {js_inspect(item, depth + 1)}" for key, item in value.items())
             return f"{{ {', '.join(fields)} }}" if value else "{}"
         case _:
-            return js_scalar(value)
+            return js_scalar_string(value)
 
 
-def js_scalar(value: str | float | None) -> str:
+def js_scalar_string(value: str | float | None) -> str:
     """A JSON scalar as JavaScript's `String()` writes it: `42.0` is `42`, None is `null`."""
     match value:
         case None:
@@ -243,7 +243,7 @@ def js_scalar(value: str | float | None) -> str:
         case bool():
             return "true" if value else "false"
         case int() | float():
-            return str(js_number(value))
+            return str(to_integer_if_whole(value))
         case _:
             return str(value)
 
@@ -261,15 +261,15 @@ def js_string(value: Any, depth: int = 0) -> str:  # noqa: ANN401 - any JSON val
         case list():
             return ",".join("" if item is None else js_string(item, depth + 1) for item in value)
         case _:
-            return js_scalar(value)
+            return js_scalar_string(value)
 
 
-def js_number(value: float) -> float:
+def to_integer_if_whole(value: float) -> float:
     """Return a number as JavaScript writes it: without a fraction an integer (`42.0` is `42`)."""
     integer = int(value)
     return integer if integer == value else value
 
 
-def js_text(value: Any) -> str:  # noqa: ANN401 - any JSON value may be quoted back
+def js_template_text(value: Any) -> str:  # noqa: ANN401 - any JSON value may be quoted back
     """A JSON value put into a JavaScript template string: strings bare, the rest as inspected."""
     return value if isinstance(value, str) else js_inspect(value)

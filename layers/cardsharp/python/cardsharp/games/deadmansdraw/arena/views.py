@@ -44,7 +44,7 @@ def iso_milliseconds(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def match_json(match: ArenaMatch, options: ViewOptions) -> Json:
+def common_match_json(match: ArenaMatch, options: ViewOptions) -> Json:
     """The match without names and moves: the part that lists and views have in common."""
     state = match.state
     return {
@@ -58,7 +58,7 @@ def match_json(match: ArenaMatch, options: ViewOptions) -> Json:
         "lastMoveAt": iso_milliseconds(match.last_move_at),
         "moveCount": match.moves,
         "turnCount": match.turn,
-        "moveCountInTurn": match.visible_move_count,
+        "moveCountInTurn": match.visible_move_count_in_turn,
         "state": _state_json(
             state, piles=options.may_see_piles(match), ends_match=options.ends_match
         ),
@@ -74,7 +74,7 @@ def full_view(
     """One match with names; with all moves if asked for, else the last one of a finished match."""
     moves = history if options.show_events else history[-1:] if match.is_finished else ()
     return {
-        **match_json(match, options),
+        **common_match_json(match, options),
         "playernames": _names(match, users),
         "moves": [_move_json(move, match, options) for move in moves],
     }
@@ -82,13 +82,13 @@ def full_view(
 
 def list_view(match: ArenaMatch, options: ViewOptions) -> Json:
     """One match in a list: no names, never any moves."""
-    return {**match_json(match, options), "moves": []}
+    return {**common_match_json(match, options), "moves": []}
 
 
-def header_view(match: ArenaMatch, users: UserDirectory) -> Json:
+def condensed_view(match: ArenaMatch, users: UserDirectory) -> Json:
     """Return the condensed view of a match, with its piles as numbers of cards."""
     state = match.state
-    in_turn = match.visible_move_count
+    in_turn = match.visible_move_count_in_turn
     winner = None if state.outcome is None else state.outcome.winner
     return {
         "id": match.id,

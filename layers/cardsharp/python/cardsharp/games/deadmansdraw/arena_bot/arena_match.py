@@ -103,7 +103,9 @@ class ArenaBotMatch:
         if self.turn_timeout is not None:
             # The arena holds the wait back as it does everything, and it must lie there when the
             # opponent's turn ends.
-            patience = min(patience, self.turn_timeout / 4 - client.session_state.expected_delay)
+            patience = min(
+                patience, self.turn_timeout / 4 - client.session_state.expected_extra_latency
+            )
         view = client.wait_for_turn(self.match_id, max(patience, timedelta(0)))
         return None if view is None else self._sight(view, recorded)
 
@@ -112,8 +114,8 @@ class ArenaBotMatch:
         missing = isinstance(error, NotFound) and error.message == NO_SUCH_MATCH
         return missing_match_outcome_body() if missing else None
 
-    def reserve_action_time(self, seat: ArenaSeat) -> Body:
-        """Fix how long the next action may be in flight, and return that for its intent."""
+    def set_action_timeout(self, seat: ArenaSeat) -> Body:
+        """Set the timeout of the next action; return it as a field of the action's intent."""
         self.action_timeout = seat.client.action_timeout(self.turn_timeout)
         return {IN_FLIGHT_SECONDS: self.action_timeout.total_seconds()}
 
@@ -260,7 +262,7 @@ class ArenaTurn(NamedTuple):
         if remaining <= timedelta(0):
             self.match.clock.sleep(min(over, REREAD_DELAY))
             return None
-        delay = self.seat.client.session_state.expected_delay
+        delay = self.seat.client.session_state.expected_extra_latency
         timeout = min(timeout, max(remaining - delay, remaining / 4))  # the action takes the rest
         return decide_in_time(
             self.seat.strategy, self.position, timeout, monotonic, rejected_actions
@@ -271,7 +273,7 @@ class ArenaTurn(NamedTuple):
     ) -> Body:
         """The decision, the position that it was made on, and how long the action may take."""
         body = intent_body(self.position, result, decided_at, worker_id, self.seat.strategy_name)
-        return {**body, **self.match.reserve_action_time(self.seat)}
+        return {**body, **self.match.set_action_timeout(self.seat)}
 
     def send(self, action: Action) -> "ArenaTurn | NextRead":
         """Send the action, if it arrives in this turn, and follow the events that it caused."""
@@ -320,7 +322,7 @@ class ArenaTurn(NamedTuple):
         latest = started_at + MAX_BUDGET_WAIT.total_seconds()
         if self.turn_timeout is not None:
             rest = (1 - MAX_ACTION_WAIT_SHARE) * self.turn_timeout.total_seconds()
-            rest += DELAY_RESERVE * contact.expected_delay.total_seconds()
+            rest += DELAY_RESERVE * contact.expected_extra_latency.total_seconds()
             latest = min(latest, self.ends_at.earliest - rest)
         contact.wait_for_budget(RequestPriority.ACT, latest)
 
@@ -347,7 +349,7 @@ class UnreadableTurn(NamedTuple):
         monotonic: Callable[[], float],
         rejected_actions: frozenset[Action],
     ) -> DecisionResult[Decision[Action]]:
-        """The blind action, which takes no time."""
+        """Return the fallback action for an unreadable match, without asking a strategy."""
         del timeout, monotonic
         action = fallback_for_unreadable_match(self.play_area, rejected_actions)
         return DecisionResult(Decision(action, self.reason), error=self.reason)
@@ -357,7 +359,7 @@ class UnreadableTurn(NamedTuple):
     ) -> Body:
         """The action, and why no strategy could decide."""
         body = unreadable_intent_body(result.decision.action, self.reason, decided_at, worker_id)
-        return {**body, **self.match.reserve_action_time(self.seat)}
+        return {**body, **self.match.set_action_timeout(self.seat)}
 
     def send(self, action: Action) -> NextRead:
         """Send the action."""

@@ -139,7 +139,7 @@ class ArenaClient(ServiceClient):
             is_long_poll=wait,
             priority=RequestPriority.LIST,
             max_budget_wait=LIST_BUDGET_WAIT
-            + LIST_DELAY_FACTOR * self.session_state.expected_delay,
+            + LIST_DELAY_FACTOR * self.session_state.expected_extra_latency,
         )
         if not self._lists_newest:
             try:

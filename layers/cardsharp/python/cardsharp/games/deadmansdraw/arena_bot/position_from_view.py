@@ -31,7 +31,7 @@ from cardsharp.games.deadmansdraw.cards import (
 from cardsharp.games.deadmansdraw.events import (
     CardDrawn,
     CardPlaced,
-    CardRemoved,
+    CardRemovedFromBank,
     Comment,
     EffectAnswered,
     EffectPending,
@@ -128,7 +128,7 @@ def events_from_view(events: Iterable[EventView]) -> tuple[Event, ...]:
 
 def _removed(event: EventView) -> Event | None:
     card, index = event.card_removed_from_bank_card, event.card_removed_from_bank_index
-    return None if card is None or index is None else CardRemoved(card, index)
+    return None if card is None or index is None else CardRemovedFromBank(card, index)
 
 
 def _played_effect(event: EventView) -> Event | None:

@@ -22,7 +22,7 @@ HOUSE_DECISION_TIMEOUT = timedelta(
 
 
 class TurnClient(Protocol):
-    """A player's place at an arena."""
+    """Client through which one player reads matches and sends actions."""
 
     def get_match(self, match_id: str) -> MatchView:
         """The match as it is now, with all its moves."""

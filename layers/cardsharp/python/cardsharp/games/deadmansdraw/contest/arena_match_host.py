@@ -59,7 +59,7 @@ class ArenaMatchHost:
 
     def match_report(self, match_id: str) -> FullMatchReport:
         """Return the report of a match with all its moves."""
-        view = self.get_match(match_id)
+        view = self.get_match_view(match_id)
         moves = [
             past_move_from_view(move) for move in view.moves if move.sequence_id
         ]  # but the one that opens
@@ -77,7 +77,7 @@ class ArenaMatchHost:
             tuple(absent_player_ids),
         )
 
-    def get_match(self, match_id: str) -> MatchView:
+    def get_match_view(self, match_id: str) -> MatchView:
         """A match with all its moves, as the arena tells it."""
         return self._arena.get_match(match_id, debug=True)
 
@@ -92,9 +92,9 @@ class ArenaMatchHost:
         )
         return self._arena.create_match(params).id
 
-    def end_match(self, match: str, winner: TeamId | None, comment: str) -> None:
+    def end_match(self, match_id: str, winner: TeamId | None, comment: str) -> None:
         """End a match by decision."""
-        self._arena.terminate(match, winner, comment)
+        self._arena.terminate(match_id, winner, comment)
 
     def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
         """Return the seconds since the last activity of each player, None if there was none."""

@@ -133,7 +133,7 @@ def run_director(environment: Mapping[str, str], body: str | None, message_id: s
     and `StoreError` if the table or the queue failed.
     """
     names = ("CARDSHARP_STORE", "CARDSHARP_QUEUE", RETENTION_SETTING)
-    work = build_director(*(environment.get(name, "") for name in names))
+    work = build_director_dependencies(*(environment.get(name, "") for name in names))
     if body is None:
         return work.tick_handler.restart_if_stalled(message_id)
     try:
@@ -180,7 +180,7 @@ class DirectorDependencies(NamedTuple):
 
 
 @cache
-def build_director(store: str, queue: str, keep_days: str) -> DirectorDependencies:
+def build_director_dependencies(store: str, queue: str, keep_days: str) -> DirectorDependencies:
     """Build the dependencies of an arena's director."""
     environment = {STORE_SETTING: store, RETENTION_SETTING: keep_days}
     table, life = arena_table(environment), match_retention(environment)

@@ -55,9 +55,11 @@ class ContestPages:
         def hidden(match: ArenaMatch) -> bool:
             team = match.pairing.creator
             if team is None:
-                return freeze.hides(match.params.tags or (), match.id)
+                return freeze.hides_organiser_match(match.params.tags or (), match.id)
             # Which tags a team gives to its own matches is up to it.
-            return freeze.hides_team_match(team, match.last_move_at if match.is_finished else None)
+            return freeze.hides_match_begun_by(
+                team, match.last_move_at if match.is_finished else None
+            )
 
         return hidden
 

@@ -35,7 +35,7 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Deci
             f"Match {record.match_id} began with other cards than the usual ones, so what its "
             "players knew is not recorded."
         )
-    for step, position, action in observed_steps(moves):
+    for step, position, action in steps_with_positions(moves):
         if position is None or action is None:
             continue
         observed_decision = StoredDecision(
@@ -54,7 +54,7 @@ def build_decision_point(
     return DecisionPoint(replace(step, decision=decision), position, legal)
 
 
-def observed_steps(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
+def steps_with_positions(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
     """Return the steps of a match with the position at each, if known; raise `StoreError`."""
     public_info, history = PublicInfoTracker(), tuple[PastMove, ...]()
     steps = (step for turn in group_into_turns(moves) for step in turn.steps)

@@ -126,7 +126,7 @@ class ReplayTurn:
         return any(isinstance(event, MatchEnded) for event in self.events)
 
     @property
-    def decided_steps(self) -> tuple[EventReplayStep, ...]:
+    def steps_with_own_decision(self) -> tuple[EventReplayStep, ...]:
         """Moves of the turn that our strategy decided."""
         return tuple(step for step in self.steps if step.decision is not None)
 

@@ -65,7 +65,7 @@ def _loss_of(position: DeadMansDrawPosition, action: Action) -> float:
         return 0.0
     options = OptionEvaluator(
         position, TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)
-    ).rated_options()
+    ).evaluate_options()
     chosen = [option.value for option in options if option.action == action]
     return max(option.value for option in options) - chosen[0] if chosen else 0.0
 

@@ -88,7 +88,7 @@ class Captain:
             return Steady(Random(0)).decide(position)
         search = TurnSearch(self._model, self._limits)
         weighing = OptionEvaluator(position, search, self._late)
-        options = weighing.rated_options()
+        options = weighing.evaluate_options()
         best = max(options, key=lambda option: option.value)
         return DeadMansDrawDecision(best.action, _reason(best, options), options)
 
@@ -161,7 +161,7 @@ class OptionEvaluator:
         """Number of ends of turns that were evaluated."""
         return self.search.nodes + self._ends
 
-    def rated_options(self) -> tuple[PointsOption, ...]:
+    def evaluate_options(self) -> tuple[PointsOption, ...]:
         """Return the legal actions with their values, in a fixed order.
 
         Cards come in the order of the deck, then Draw, then EndTurn. Refusing an Oracle's card is
@@ -203,7 +203,7 @@ class OptionEvaluator:
         if not turn.pile_count:
             return search.value_of_stopping(turn)
         if turn.lying:
-            return search.continuation_values(turn)[0]
+            return search.estimate_draw_and_stop_values(turn)[0]
         # The turn begins here. Its value is what the opponent leaves by a turn that banks nothing.
         swapped = TableSets(
             turn.opponent_bank, turn.own_bank, turn.pile, turn.discard, turn.known_top

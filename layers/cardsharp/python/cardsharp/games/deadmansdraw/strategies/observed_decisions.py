@@ -12,7 +12,7 @@ from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, Action, EffectT
 from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Card, lowest_of_each_suit
 from cardsharp.games.deadmansdraw.events import (
     CardDrawn,
-    CardRemoved,
+    CardRemovedFromBank,
     EffectAnswered,
     Event,
     TurnEnded,
@@ -54,7 +54,7 @@ class DecisionTracker:
         decisions: list[ObservedDecision] = []
         is_player_move = move.player is not None and move.timed_out_player is None
         for event in move.events:
-            if isinstance(event, CardRemoved):
+            if isinstance(event, CardRemovedFromBank):
                 self._is_inconsistent |= event.card not in self._public_info.banks[event.bank_index]
             if self._is_inconsistent:
                 return []

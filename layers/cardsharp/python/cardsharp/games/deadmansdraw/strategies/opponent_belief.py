@@ -202,8 +202,8 @@ def stop_feature_bin(position: DeadMansDrawPosition, feature: str) -> int:
     return card_count_bin(position) - 1
 
 
-def answer_kinds(position: DeadMansDrawPosition) -> dict[Card, tuple[str, ...]]:
-    """Return the kinds of each answer: its suit and its order, or that it busts."""
+def answer_categories(position: DeadMansDrawPosition) -> dict[Card, tuple[str, ...]]:
+    """Return the categories of each answer: suit and order of its value, or that it busts."""
     cards = effect_targets(position)
     safe = [card for card in cards if not would_bust(position, card)]
     values = [card.value for card in safe]
@@ -267,7 +267,7 @@ def _preference_probability(preferences: AnswerPreferences, decision: ObservedDe
         return takes if action.card else refuses
     weight = {
         card: prod(preference_by_kind.get(kind, DEFAULT_PREFERENCE) for kind in kinds)
-        for card, kinds in answer_kinds(position).items()
+        for card, kinds in answer_categories(position).items()
     }
     return weight.get(action.card, 0.0) / (sum(weight.values()) or 1.0) if action.card else 0.0
 

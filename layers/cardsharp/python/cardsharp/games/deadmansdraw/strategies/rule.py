@@ -58,7 +58,7 @@ def decide_stop_or_draw(position: DeadMansDrawPosition) -> DeadMansDrawDecision:
     if END_TURN not in position.legal_actions():
         return DeadMansDrawDecision(DRAW, "There is no choice.")
     area = position.play_area
-    lost_points = points_at_stake(position, area) - points_at_stake(
+    lost_points = value_if_banked(position, area) - value_if_banked(
         position, area[: anchored_count(area)]
     )
     bad = busting_card_count(position)
@@ -71,8 +71,8 @@ def decide_stop_or_draw(position: DeadMansDrawPosition) -> DeadMansDrawDecision:
     return DeadMansDrawDecision(END_TURN if stops else DRAW, reason)
 
 
-def points_at_stake(position: DeadMansDrawPosition, cards: Sequence[Card]) -> int:
-    """Return the points that these cards bring once they are banked."""
+def value_if_banked(position: DeadMansDrawPosition, cards: Sequence[Card]) -> int:
+    """Return the points that these cards bring if they are banked, with the bonuses of the rule."""
     points = sum(bank_gain(position.own_bank, card) + suit_bonus(card) for card in cards)
     return points + TREASURE_BONUS * ({Suit.CHEST, Suit.KEY} <= {card.suit for card in cards})
 

@@ -142,7 +142,7 @@ _TRIES = 5000
 Points = Annotated[int, Field(ge=0, lt=WINNING_SCORE)]
 
 
-class DealHeader(StoredModel):
+class DealHeaderScore(StoredModel):
     """Deal header: the match score at the start, of seats 0 and 2 and of seats 1 and 3."""
 
     score: tuple[Points, Points] | None = None
@@ -150,7 +150,7 @@ class DealHeader(StoredModel):
 
 def initial_score(header: Mapping[str, object]) -> tuple[int, int] | None:
     """Return the match score at the start of a deal, None if unrecorded; raise `StoreError`."""
-    return parse_record(DealHeader, header, "The match log").score
+    return parse_record(DealHeaderScore, header, "The match log").score
 
 
 def restore_states(

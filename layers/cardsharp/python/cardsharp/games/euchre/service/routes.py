@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from cardsharp.games.euchre.service import wire
 from cardsharp.games.euchre.service.service import EuchreService
 from cardsharp.server.api import Api
-from cardsharp.server.request_parsing import JsonBodyParser
+from cardsharp.server.request_parsing import QueryOrJsonParser
 from cardsharp.server.routing import ApiResponse, HttpError, MethodNotAllowed, PathNotFound, Route
 
 Q = TypeVar("Q", bound=wire.ProtocolMessage)
@@ -148,7 +148,7 @@ API = Api(
     version=_VERSION,
     description=_INTRODUCTION,
     routes=ROUTES,
-    request_parser=JsonBodyParser(),
+    request_parser=QueryOrJsonParser(),
     default_error_statuses=(HTTPStatus.INTERNAL_SERVER_ERROR,),
     error_model=wire.ErrorMessage,
     error_response=_explain,

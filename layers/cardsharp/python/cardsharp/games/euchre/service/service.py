@@ -93,7 +93,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class EuchreService:
-    """The sixteen operations except those that only echo; they are logged and measured."""
+    """Service that stores the reported events of each deal, and answers every question.
+
+    Operations that only echo their request are not part of it. Decisions are logged and
+    measured.
+    """
 
     store: DealStore
     strategy: Strategy

@@ -33,9 +33,9 @@ from cardsharp.games.euchre.strategies import (
 from cardsharp.games.euchre.strategies.bidding import card_mask, value_hand
 from cardsharp.games.euchre.strategies.double_dummy import DoubleDummySolver
 from cardsharp.games.euchre.strategies.playout import (
-    card_play_states,
     play_order,
     playout_points,
+    replay_card_play,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng, mix_seed
 from cardsharp.games.euchre.strategies.rule_based import RuleBased
@@ -280,7 +280,7 @@ def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
     call, table = position.public_state.declared_trump_call, position.public_state
     seating, cards = play_order(call, table.lone_defender), trump_layout(call.suit)
     cards_played = (cards.bit[card] for trick in table.tricks for _, card in trick)
-    *_, stage = card_play_states(cards_played, seating)
+    *_, stage = replay_card_play(cards_played, seating)
     extra_bits = [cards.bit[action.card] for action in also if isinstance(action, Play)]
     bits = list(dict.fromkeys((*_different(position, call.suit), *extra_bits)))
     afterwards = [stage.with_card(bit, seating) for bit in bits]
@@ -290,7 +290,7 @@ def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
 
     def weigh(world: EuchreWorld, running: Sequence[int]) -> list[int]:
         hands = [cards.mask_from_card_set(hand) for hand in world.hands]
-        hidden = world.cards_not_dealt(call, table.turn_card)
+        hidden = world.cards_not_dealt_to_seats(call, table.turn_card)
         search = DoubleDummySolver(seating, hands) if is_open else None
         hand, worths = hands[position.seat], []
         for index in running:

@@ -107,7 +107,7 @@ class PlayOrder:
 play_order = cache(PlayOrder)
 
 
-def card_play_states(cards: Iterable[CardMask], order: PlayOrder) -> list[CardPlayState]:
+def replay_card_play(cards: Iterable[CardMask], order: PlayOrder) -> list[CardPlayState]:
     """Return the state at each card of a deal, in order, and the final state."""
     initial_state = CardPlayState(order.next_playing_seat(0))
     return list(

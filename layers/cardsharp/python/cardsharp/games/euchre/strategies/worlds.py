@@ -20,9 +20,9 @@ from cardsharp.games.euchre.strategies.card_play_rules import follow_rule, lead_
 from cardsharp.games.euchre.strategies.playout import (
     ALL_CARDS,
     CardPlayState,
-    card_play_states,
     play_order,
     playout_points,
+    replay_card_play,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng
 from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
@@ -44,7 +44,7 @@ class EuchreWorld(NamedTuple):
     hands: tuple[int, ...]
     dealt_hands: tuple[int, ...]
 
-    def cards_not_dealt(self, trump_call: TrumpCall, turn_card: Card) -> list[CardMask]:
+    def cards_not_dealt_to_seats(self, trump_call: TrumpCall, turn_card: Card) -> list[CardMask]:
         """Return the cards that each seat was not dealt, except one that lies turned down."""
         cards = trump_layout(trump_call.suit)
         turn = cards.bit[turn_card]
@@ -194,7 +194,7 @@ class _PlayHistory:
         self._seating = play_order(call, table.lone_defender)
         self._cards = cards = trump_layout(call.suit)
         plays = [(seat, cards.bit[card]) for trick in table.tricks for seat, card in trick]
-        states = card_play_states((card for _, card in plays), self._seating)
+        states = replay_card_play((card for _, card in plays), self._seating)
         self._plays = [
             _Played(stage, card, sum(later for player, later in plays[spot:] if player == seat))
             for spot, (stage, (seat, card)) in enumerate(zip(states, plays, strict=False))
@@ -204,7 +204,7 @@ class _PlayHistory:
     def surprises(self, world: EuchreWorld) -> int:
         """Return the number of plays that contradict the rules, given the cards of that world."""
         hands = [self._cards.mask_from_card_set(hand) for hand in world.hands]
-        hidden = world.cards_not_dealt(self._call, self._turn_card)
+        hidden = world.cards_not_dealt_to_seats(self._call, self._turn_card)
         count = 0
         for play in self._plays:
             seat = play.stage.seat
@@ -252,7 +252,9 @@ def call_value(
         six = hands[DEALER] | cards.bit[turn_card]
         hands[DEALER] = six ^ (cards.spare(six) if discard is None else cards.bit[discard])
     stage = CardPlayState(table.next_playing_seat(0))
-    points = playout_points(table, hands, world.cards_not_dealt(trump_call, turn_card), stage)
+    points = playout_points(
+        table, hands, world.cards_not_dealt_to_seats(trump_call, turn_card), stage
+    )
     return -points if trump_call.caller_seat % 2 else points
 
 

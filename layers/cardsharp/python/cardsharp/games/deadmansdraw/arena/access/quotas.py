@@ -43,7 +43,7 @@ class QuotaEnforcer:
         self._warned_users: set[str] = set()
 
     @contextmanager
-    def reserve_request(self, user: User) -> Iterator[None]:
+    def reserve_concurrent_request(self, user: User) -> Iterator[None]:
         """Count a user's request while it is answered; raise `HttpError` if there are too many."""
         max_requests = self._quotas.max_concurrent_requests
         if self._answering[user.id] >= max_requests:

@@ -81,8 +81,11 @@ def client_ip(request: Request) -> str | None:
     return None if request.client is None else request.client.host
 
 
-def request_timeout(request: Request) -> RemainingWait:
-    """Return the time limit that the server itself sets for a response, `timedelta.max` if none."""
+def get_server_remaining_wait(request: Request) -> RemainingWait:
+    """Return a function that returns the time left until the server's own limit.
+
+    It returns `timedelta.max` if the server sets no limit for a response.
+    """
     remaining: RemainingWait = getattr(request.state, "time_left", lambda: timedelta.max)
     return remaining
 
@@ -90,7 +93,7 @@ def request_timeout(request: Request) -> RemainingWait:
 def make_remaining_wait(request: Request, limit: timedelta) -> RemainingWait:
     """Return a function that tells how long a request may still wait, at most `limit` in all."""
     end = time.monotonic() + limit.total_seconds()
-    server_remaining = request_timeout(request)
+    server_remaining = get_server_remaining_wait(request)
     return lambda: min(timedelta(seconds=end - time.monotonic()), server_remaining())
 
 
@@ -148,7 +151,7 @@ class RequestGuard:
                 return await handler(request, user)
             if admin_only:
                 return with_etag(PlainTextResponse("Unauthorized", 401))
-            with self._shares.reserve_request(user):
+            with self._shares.reserve_concurrent_request(user):
                 if creates:
                     self._shares.count_created_match(user)
                 pace = await self._slow_user(request, user)
@@ -210,7 +213,7 @@ class RequestGuard:
             self._guesses.check_attempt_allowed(address, name)
         user = self._gatekeeper.authenticate(auth_request)
         if user is not None:
-            self._guesses.record_success(address, user.id)
+            self._guesses.remember_login_address(address, user.id)
             getattr(request.state, "signed_in", lambda: None)()
         return user
 

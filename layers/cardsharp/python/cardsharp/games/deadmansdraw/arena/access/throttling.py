@@ -139,8 +139,8 @@ class LoginThrottle:
                 429, "There were too many wrong passwords. Wait a minute and try again."
             )
 
-    def record_success(self, address: str, user: str) -> None:
-        """Record that a user has signed in from an address."""
+    def remember_login_address(self, address: str, user: str) -> None:
+        """Record that a user signed in from an address: it is never locked out for that user."""
         if len(self._let_in) >= _MANY:
             self._let_in.clear()
         self._let_in.add((address, user))

@@ -65,7 +65,7 @@ class GeneralArenaPages:
         """GET /."""
         return _redirect("/matches")
 
-    async def login(self, request: Request, _user: User) -> Response:
+    async def redirect_after_login(self, request: Request, _user: User) -> Response:
         """Serve GET /login: redirect to the page of this site that the browser came from."""
         came_from = urlsplit(request.headers.get("referer", ""))
         is_same_site = came_from.netloc in ("", request.headers.get("host"))
@@ -122,7 +122,7 @@ class GeneralArenaPages:
         return _document()
 
     async def app_engine_warmup(self, _request: Request) -> Response:
-        """GET /_ah/warmup, with which the original's host looks whether it is there."""
+        """Serve GET /_ah/warmup, the health check of the original's host."""
         return with_etag(PlainTextResponse("OK"))
 
     async def asset(self, request: Request) -> Response:
@@ -245,7 +245,7 @@ def _with_country(player: str, book: UserDirectory) -> Markup:
 
 
 def render_template(name: str, **context: object) -> Markup:
-    """The page, or piece of one, of that name with this content."""
+    """Render the template of this name with this context."""
     return Markup(_PAGES.get_template(name).render(context, alone=None))  # noqa: S704 - escaped there
 
 

@@ -61,9 +61,9 @@ def never_late() -> bool:
 
 
 class LeafValue(NamedTuple):
-    """Value at the end of a turn: win probability of its player.
+    """Value of a turn that has ended: win probability of the player whose turn it was.
 
-    Log-odds and sums of the next one.
+    `log_odds` and `sums` are those of the next player, whose turn begins.
     """
 
     win_probability: float
@@ -71,7 +71,7 @@ class LeafValue(NamedTuple):
     sums: Sums
 
 
-def keys_after_banking(keys: list[int], cards: list[int]) -> list[int]:
+def keys_after_banking_bonus(keys: list[int], cards: list[int]) -> list[int]:
     """Return the keys of a turn's end after `cards` of the discard pile were banked as well."""
     keys = keys.copy()
     for card in cards:
@@ -144,21 +144,21 @@ class LeafEvaluator:
     ) -> LeafValue:
         """Return the mean over sampled picks of `bonus_count` cards; exact without a choice."""
         if len(discard) <= bonus_count:
-            return self._worth(turn, keys_after_banking(keys, discard))
+            return self._worth(turn, keys_after_banking_bonus(keys, discard))
         # The seed depends on the cards only. So all branches of a search sample the same picks,
         # which makes their comparison fair, and the compiled twin finds the same ones.
         dice = SplitMix64(sum(1 << card for card in discard) + bonus_count)
         chance, log_odds = 0.0, 0
         for _ in range(samples):
             sample_to_front(dice, discard, bonus_count)
-            worth = self._worth(turn, keys_after_banking(keys, discard[:bonus_count]))
+            worth = self._worth(turn, keys_after_banking_bonus(keys, discard[:bonus_count]))
             chance += worth.win_probability
             log_odds += worth.log_odds
         return LeafValue(chance / samples, _quotient(log_odds, samples), worth.sums)
 
     # --- learned value of drawing on ---------------------------------------------------------
 
-    def continuation_values(self, turn: SimulatedTurn) -> tuple[float, float]:
+    def estimate_draw_and_stop_values(self, turn: SimulatedTurn) -> tuple[float, float]:
         """Return the learned values of drawing on and of stopping; the pile must not be empty."""
         stopped = self._stopped(turn, self.limits.samples)
         busting = turn.pile & turn.barred

@@ -79,8 +79,8 @@ class ValueNetwork:
             weight_rows(weights, output_index) for output_index in range(OUTPUT_COUNT)
         )
         self.begins, self.goes_on = (
-            OutputLayer(begins, apart=False),
-            OutputLayer(goes_on, apart=True),
+            CorrectionNetwork(begins, apart=False),
+            CorrectionNetwork(goes_on, apart=True),
         )
 
 
@@ -94,8 +94,8 @@ def weight_rows(weights: "array[int]", output_index: int) -> dict[str, list[Sequ
     return rows
 
 
-class OutputLayer:
-    """Correction to the log-odds of turns that begin, or of those that continue.
+class CorrectionNetwork:
+    """Network that corrects the log-odds of turns that begin, or of those that continue.
 
     With `apart`, suits that lie in the play area have rows of their own.
     """

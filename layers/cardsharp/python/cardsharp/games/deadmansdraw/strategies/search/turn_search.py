@@ -100,7 +100,7 @@ class TurnSearch(LeafEvaluator):
         # The learned value assumes a draw, so it fits the last due draw exactly. Searching that
         # draw, too, would multiply the tree by the number of suits.
         if kraken_draws == 1 and level:
-            return self.continuation_values(turn)[0]
+            return self.estimate_draw_and_stop_values(turn)[0]
         return self.value_of_drawing(turn, kraken_draws - 1, level or 1)
 
     def value_of_continuing(self, turn: SimulatedTurn, level: int) -> float:
@@ -109,7 +109,7 @@ class TurnSearch(LeafEvaluator):
             return self.value_of_stopping(turn)
         if level <= self.limits.max_second_draws:
             return max(self.value_of_stopping(turn), self.value_of_drawing(turn, 0, level + 1))
-        return max(self.continuation_values(turn))
+        return max(self.estimate_draw_and_stop_values(turn))
 
     # --- effects -----------------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ class ValueModel:
             raise ValueError(f"A model has {WEIGHT_COUNT} numbers, not {len(weights)}.")
         self.numbers, self.network = weights, network
         self.parts = tuple(SuitTerms(self, count) for count in range(CARD_COUNTS + 10))
-        self.frames = tuple(BaseValues(self, count) for count in range(CARD_COUNTS + 10))
+        self.frames = tuple(LeadTerms(self, count) for count in range(CARD_COUNTS + 10))
 
     def __deepcopy__(self, memo: object) -> "ValueModel":
         """Return the model itself, because its weights never change."""
@@ -153,8 +153,11 @@ class SuitTerms(dict[int, int]):
         )
 
 
-class BaseValues(dict[int, int]):
-    """Values of V by the mover's lead, without the suits, for a draw pile of `pile_count` cards."""
+class LeadTerms(dict[int, int]):
+    """Term of each lead of the mover for a draw pile of `pile_count` cards.
+
+    It is the part of V that does not belong to a suit. It is computed on first use.
+    """
 
     def __init__(self, model: ValueModel, pile_count: int) -> None:
         self.model = model
