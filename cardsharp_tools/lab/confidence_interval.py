@@ -35,8 +35,8 @@ class Interval(NamedTuple):
 def mean_interval(shares: Sequence[float], matches_per_share: int = 1) -> Interval:
     """Return the 95 % interval of the mean of independent shares, each of so many matches.
 
-    Each share is the mean of `matches_per_share` matches, which need not be independent. Raises `ValueError`
-    if there are no shares.
+    Each share is the mean of `matches_per_share` matches, which need not be independent.
+    Raises `ValueError` if there are no shares.
     """
     if not shares:
         raise ValueError("No share was measured.")
