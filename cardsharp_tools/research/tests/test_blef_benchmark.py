@@ -157,7 +157,7 @@ def test_benchmark_reports_points_and_lost_rounds_and_resumes(
     assert benchmark.benchmark(options=options) == 1
     output = capsys.readouterr().out
     assert "greedy v careless: 100.0 (" in output
-    assert ") of 4 games, falls short by" in output
+    assert ") of 4 games, misses the target by" in output
     contents = {file: file.read_text() for file in tmp_path.iterdir()}
     assert {file.name for file in contents} == {"greedy-1xcareless.jsonl", "greedy-1xliar.jsonl"}
     assert benchmark.benchmark(options=options) == 1

@@ -180,11 +180,11 @@ def test_unusable_files_and_rounds_are_reported(tmp_path: Path) -> None:
     spoilt = tmp_path / "t.bin"
     spoilt.write_bytes(DEFAULT_FILE.read_bytes()[:-1] + b"?")
     for used, message in (
-        (lambda: CheckpointFolder(tmp_path).steps((2, 2)), "begin a new folder"),
+        (lambda: CheckpointFolder(tmp_path).steps((2, 2)), "use a new folder"),
         (lambda: load_tables(spoilt), "is damaged"),
         (lambda: run(f"train --setups 9v9 --checkpoint {tmp_path}"), "'9v9' is not trained"),
         (
-            lambda: run(f"large --setups 2v2 --out {tmp_path / 'x'}"),
+            lambda: run(f"train-large --setups 2v2 --out {tmp_path / 'x'}"),
             "'2v2' is not trained; there are 1v7",
         ),
     ):
@@ -233,7 +233,7 @@ def test_the_commands_train_pack_and_check(
     assert "1 rounds" in " ".join(output.split())
     assert "3v2 depth 2" in output
     assert "3v2 10" in read_tables(out).mapped_file.producer
-    run(f"large --out {learned} --setups 4v6 --steps 1")
+    run(f"train-large --out {learned} --setups 4v6 --steps 1")
     assert sorted(large_round_policy.read_policy(learned).rounds) == [(4, 6), (6, 4)]
 
 

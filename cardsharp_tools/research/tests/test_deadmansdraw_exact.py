@@ -97,7 +97,7 @@ def test_losses_are_taken_up_from_their_file(
     every = at_once["all"]
     assert every["positions"] == every["solved"] >= every["exact"] > every["positions"] / 2
     assert 0 <= every["loss"] < 10
-    with pytest.raises(ConfigError, match="of another run"):
+    with pytest.raises(ConfigError, match="belongs to another run"):
         run_losses(matches=6, seed=2, out=output_file)
 
 
@@ -123,7 +123,7 @@ def bounds_by_pile_order(
 @pytest.mark.parametrize("batch", range(4))
 def test_bounds_have_no_gap_if_the_judge_is_exact(engine: NativeEngine, batch: int) -> None:
     """Knowing coming cards is worth at most its price, also with Maps and bonuses."""
-    dice, trial = Random(f"bounds/{batch}"), build_exact_bounds(engine, last=ALL)
+    dice, trial = Random(f"bounds/{batch}"), build_exact_bounds(engine, exact_from_cards=ALL)
     for _ in range(60):
         match = tiny_endgame(dice)
         right = max(action_values(match.state).values())
@@ -136,7 +136,11 @@ def test_bounds_have_no_gap_if_the_judge_is_exact(engine: NativeEngine, batch: i
 
 def test_bounds_enclose_the_value_if_the_judge_is_wrong(engine: NativeEngine) -> None:
     """Over all orders: what is paid is 0 in the mean for who does not know them."""
-    dice, trial, gaps = Random("bounds"), build_exact_bounds(engine, last=0), list[float]()
+    dice, trial, gaps = (
+        Random("bounds"),
+        build_exact_bounds(engine, exact_from_cards=0),
+        list[float](),
+    )
     for _ in range(80):
         match = tiny_endgame(
             dice, without=(Suit.MAP, Suit.CHEST)
@@ -157,7 +161,7 @@ def test_bounds_are_taken_up_from_their_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run_bounds(**overrides: object) -> dict[str, dict[str, float]]:
-        options = {"cards": 4, "perfect": 2, "as_json": True, **overrides}
+        options = {"cards": 4, "exact_cards": 2, "as_json": True, **overrides}
         bounds(options=BoundsOptions(**options))  # type: ignore[arg-type]
         document: dict[str, dict[str, float]] = json.loads(capsys.readouterr().out)
         return document
@@ -168,5 +172,5 @@ def test_bounds_are_taken_up_from_their_file(
     assert (resumed["below"], resumed["above"]) == (at_once["below"], at_once["above"])
     assert at_once["below"]["points"] < at_once["above"]["points"] + 1e-9
     assert run_bounds(matches=8, nodes=1)["above"] is None
-    with pytest.raises(ConfigError, match="of another run"):
+    with pytest.raises(ConfigError, match="belongs to another run"):
         run_bounds(matches=8, seed=2, out=output_file)

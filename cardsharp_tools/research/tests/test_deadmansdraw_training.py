@@ -71,7 +71,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
     )
     assert went_on == run_training(engine, settings)
     assert checkpoints[0] == 22
-    with pytest.raises(ConfigError, match="of another run"):
+    with pytest.raises(ConfigError, match="belongs to another run"):
         run_training(engine, replace(settings, seed=4), checkpoint=file)
 
 
@@ -163,5 +163,5 @@ def test_a_stopped_course_goes_on_to_the_same_network(engine: NativeEngine, tmp_
     network(stopped, options=SHORT_TRAINING)
     assert read_network(stopped).numbers == read_network(at_once).numbers
     assert any(read_network(stopped).numbers)
-    with pytest.raises(ConfigError, match="of another run"):
+    with pytest.raises(ConfigError, match="belongs to another run"):
         network(stopped, options=NetworkOptions(matches=4, batch=4))

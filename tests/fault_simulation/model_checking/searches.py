@@ -198,12 +198,13 @@ MUTATION_SEARCHES = (
         mutation=(lease_keeper.LeaseKeeper, "wait_until_settled", _breathe),
     ),
     SearchJob(
-        "no intent is stored", mutation=(lease_keeper.LeaseKeeper, "log_intent", lambda *_: True)
+        "no intent is stored",
+        mutation=(lease_keeper.LeaseKeeper, "log_intent_in_time", lambda *_: True),
     ),
     SearchJob(
         "an action is sent however long its intent took",
         TWO_CARDS,
-        mutation=(lease_keeper.LeaseKeeper, "log_intent", _too_late),
+        mutation=(lease_keeper.LeaseKeeper, "log_intent_in_time", _too_late),
     ),
     SearchJob(
         "a page counts as a refusal",
