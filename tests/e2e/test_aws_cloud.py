@@ -50,7 +50,7 @@ from cardsharp_tools.operations.emulated_stack import (
     emulated_deployment,
     publish_metrics,
 )
-from cardsharp_tools.operations.function_logs import log_lines
+from cardsharp_tools.operations.function_logs import LogLine, log_lines
 from cardsharp_tools.operations.stack import find_stack
 from cardsharp_tools.operations.stack_control import (
     VIEWER_SERVICE,
@@ -178,9 +178,13 @@ def test_a_practice_match_is_played_to_the_table_logged_and_counted(
     assert [move.sequence for move in moves] == list(range(len(moves)))
     assert all(move.facts is not None for move in moves)
     since = datetime.now(UTC) - HOUR
-    lines = log_lines(cloud.stack, played.match_id, since)
-    while not any("attended" in str(line) for line in lines):
-        lines = log_lines(cloud.stack, played.match_id, since)
+    lines: list[LogLine] = []
+
+    def has_worker_line() -> bool:
+        lines[:] = log_lines(cloud.stack, played.match_id, since)
+        return any("attended" in str(line) for line in lines)
+
+    until(has_worker_line, interval=0.2)
     # The poller may have seen it, too.
     assert {line.function for line in lines} - {"poller"} == {"practice", "worker"}
     assert [line.timestamp for line in lines] == sorted(line.timestamp for line in lines)
