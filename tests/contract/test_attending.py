@@ -3,8 +3,8 @@
 A whole match of every game that has a bot, against its real server in this process, every I/O step
 of whoever orders it, of the poller and of every worker numbered. A fault hits each of them in turn;
 workers that die leave a lease that runs out, and the match is found again. One judge
-(`Bench.faults_found`) compares the server's own record with the match log. Here is a sample of what
-`make evidence-fault-matrix` plays.
+(`MatchHarness.violations`) compares the server's own record with the match log. Here is a sample
+of what `make evidence-fault-matrix` plays.
 """
 
 import logging

@@ -78,7 +78,7 @@ class RecordedMatches:
 SAMPLE = RecordedMatches(SAMPLES / "arena_matches.jsonl.gz", 2_800)
 ALL_RECORDED = RecordedMatches(_FULL_RECORDINGS / "traces_dev.jsonl.gz", 32_000)
 PAIRS = RecordedMatches(SAMPLES / "arena_pairs.jsonl.gz", 550)
-"""Requests with their answers, a part of `WHOLE_PAIRS`; `least` counts these."""
+"""Requests with their answers, a part of `ALL_RECORDED_PAIRS`; `min_step_count` counts these."""
 
 ALL_RECORDED_PAIRS = RecordedMatches(_FULL_RECORDINGS / "paired_dev.jsonl.gz", 780)
 

@@ -33,7 +33,7 @@ REAL_WAIT_SECONDS = 0.002  # real seconds, only to look at the fake clock again
 
 
 class FakeClock(VirtualClock):
-    """A `StillClock` for several real threads; only `advance` and sleeping pass time.
+    """A `VirtualClock` for several real threads; only `advance` and sleeping pass time.
 
     A waiter sees either its signal or that somebody advanced the clock past its timeout.
     """

@@ -220,3 +220,27 @@ def _bound_names(node: ast.AST) -> list[str]:
             return [name for part in parts for name in _bound_names(part)]
         case _:
             return []
+
+
+FOREIGN_NAMES = {"scmp_arg_cmp"}
+"""Names in our docstrings and comments that are defined elsewhere."""
+
+_CODE_IN_TEXT = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
+
+
+def test_every_name_that_a_docstring_or_comment_cites_exists() -> None:
+    """A renaming changes the code; what a text cites in backticks must follow."""
+    kinds = (".py", ".c", ".h", ".toml", ".yaml")
+    sources = {name: read(name) for name in TRACKED if name.endswith(kinds)}
+    code = "".join(_CODE_IN_TEXT.sub("", text) for text in sources.values())
+    words = set(re.findall(r"\w+", code))
+    files = {Path(name).stem for name in TRACKED}
+    stale = [
+        f"{name}: {cited}"
+        for name, text in sources.items()
+        if name.startswith(("layers/", "cardsharp_tools/", "functions/"))
+        for cited in _CODE_IN_TEXT.findall(text)
+        for part in cited.split(".")
+        if "_" in part and part not in words | files | FOREIGN_NAMES
+    ]
+    assert stale == []

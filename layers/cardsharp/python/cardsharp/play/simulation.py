@@ -82,7 +82,7 @@ class Simulation(Protocol[S, P, A]):
     def returns(self, state: S) -> tuple[float, ...]:
         """Return each seat's result in a finished match in the game's unit, such as chips.
 
-        Seats of one side share the side's result. Without a unit these are the `win_shares`.
+        Seats of one side share the side's result. Without a unit these are the `scores`.
         """
         return self.scores(state)
 

@@ -167,8 +167,8 @@ class DynamoMatchLog(DynamoMatchReader):
 
         The lease is checked first, in a separate write, and a move of a later lease is never
         overwritten. A worker that acquires the match between the two writes has waited until
-        our lease expired, when nothing is sent any more (`LeaseKeeper.log_intent`). So this
-        costs half of a transaction's write units.
+        our lease expired, when nothing is sent any more
+        (`LeaseKeeper.log_intent_in_time`). So this costs half of a transaction's write units.
         """
         move = self._move_attributes(lease, sequence, summary, intent=intent)
         self._update_leased(lease, "")

@@ -18,7 +18,7 @@ SearchFollow = Callable[[CardMask, CardMask, int, CardMask, int, CardMask, int, 
 
 
 class DoubleDummySolver:
-    """Solver of one world; `hands` may still include the cards of `TrickState.played_cards`."""
+    """Solver of one world; `hands` may still include the cards of `CardPlayState.played_cards`."""
 
     def __init__(self, order: PlayOrder, hands: Sequence[CardMask]) -> None:
         self._table = order
