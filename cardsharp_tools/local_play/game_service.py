@@ -56,8 +56,9 @@ def serve(
     be used.
     """
     with create_game_service(game, store, address, settings) as running:
-        on_listening(f"{running.url}{service_definition(game).base_path}")
-        running.run()
+        # Not earlier: a signal while the event loop is being made leaves a trace.
+        base_url = f"{running.url}{service_definition(game).base_path}"
+        running.run(lambda: on_listening(base_url))
 
 
 @contextmanager

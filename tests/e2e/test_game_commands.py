@@ -1,5 +1,6 @@
 """`cardsharp blef` and `euchre` as anybody would run them; a server killed under its clients."""
 
+import asyncio
 import json
 import os
 import pty
@@ -20,8 +21,10 @@ from support.waiting import HANG_SECONDS
 
 from cardsharp.games.euchre.actions import Action
 from cardsharp.games.euchre.simulation import SimulatedEuchreMatch, shuffled_deck
+from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.local_play import game_service
 
 UNREACHABLE_URL = "http://127.0.0.1:9"
 """An address where nothing listens: the port of `discard`, which no machine serves any more."""
@@ -162,3 +165,15 @@ def test_serve_prints_its_address_and_answers_until_ctrl_c(tmp_path: Path, game:
     assert (errors, process.returncode) == ("", 0)
     file_names = {path.name for path in (tmp_path / "cardsharp").iterdir()}
     assert file_names >= EXPECTED_FILES[game]
+
+
+def test_a_service_is_announced_once_a_signal_can_stop_it() -> None:
+    """Before, a signal right after the announcement broke into the making of the event loop."""
+    announced: list[asyncio.AbstractEventLoop] = []
+
+    def announce(_url: str) -> None:
+        announced.append(asyncio.get_running_loop())
+        raise KeyboardInterrupt
+
+    game_service.serve(get_game("blef"), announce)
+    assert len(announced) == 1

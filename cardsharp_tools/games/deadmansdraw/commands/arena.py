@@ -96,8 +96,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         from cardsharp_tools.games.deadmansdraw.emulated_arena import unstarted_emulated_arena  # noqa: PLC0415
 
         with unstarted_emulated_arena(config) as running:
-            _announce(running.url, config, as_json=options.as_json)
-            running.front.run()
+            running.front.run(lambda: _announce(running.url, config, as_json=options.as_json))
     if not options.as_json:
         result_console().print("The arena is stopped.")
 
