@@ -144,6 +144,12 @@ def test_r40_no_turn_is_lost_and_no_action_refused_at_the_limit(at_once: int) ->
     assert lists / outcome.minutes <= match_poller.LIST_SHARE * MAX_PER_USER + 1
 
 
+@pytest.mark.parametrize("seed", [20, 37])
+def test_r40_a_match_is_found_before_its_first_turn_ends_also_at_the_limit(seed: int) -> None:
+    """With these seeds the list once waited so long for the budget that a first turn was lost."""
+    assert at_limit(9, 6, seed=seed).violations == []
+
+
 def test_r40_an_unreported_rate_limit_is_detected_and_no_limit_means_no_waiting() -> None:
     """With turns of 45 s: where no limit is told, another match is found within 30 s."""
     silent = at_limit(3, 2, reports_rate_limit=False, turn_seconds=45)

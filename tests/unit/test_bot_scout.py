@@ -189,7 +189,8 @@ def test_r15_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_whil
     pauses = [later - earlier for earlier, later in pairwise(scene.request_times)]
     assert len(pauses) >= 3
     assert TIMING.list_interval <= min(pauses)
-    assert max(pauses) <= TIMING.list_interval + SLACK, "also when the next poller is due"
+    # When the next poller is due, the request is left to it for a moment.
+    assert max(pauses) <= TIMING.list_interval + TIMING.min_request_interval + SLACK
     log_records = [line for line in caplog.records if line.message.startswith("no worker came")]
     assert [vars(line)["match_id"] for line in log_records] == [scene.bench.match_id] * len(gaps)
 

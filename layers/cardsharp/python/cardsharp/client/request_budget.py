@@ -5,8 +5,8 @@ together, and each response says how many remain until when. So all matches of a
 one budget, and each request has a priority and a deadline. While the budget is ample, requests
 are sent at once. Otherwise the remaining requests are spread over the remaining time: actions
 first, then long polls, then the list; of two actions the more urgent one. A read that a turn needs
-goes before all of them, and at once while any request remains. A request at its deadline is sent
-in any case.
+goes at once: waiting would save no request, and the turn could end unseen. A request at its
+deadline is sent in any case.
 
 No limit is hard-coded. If other processes use the same user, the responses show that, and only
 our share is spent. A service may have a further limit that no response states, such as one for all
@@ -174,14 +174,13 @@ class RequestBudget:
     def delay_for(self, ticket: QueuedRequest, current_time: float) -> float:
         """Return the seconds until a request may be sent, as things stand; 0 for at once."""
         with self._lock:
+            if ticket.priority is RequestPriority.READ:
+                return 0.0
             window, queue_position = self._current(current_time), self._queue.index(ticket)
-            is_read = ticket.priority is RequestPriority.READ
             spacing = self._current_spacing(current_time)
             last_at = self._sent_at[-1] if self._sent_at else -inf
-            send_at = -inf if is_read else last_at + (queue_position + 1) * spacing
-            if window is not None and not (
-                is_read and window.remaining(self._sent_count) > queue_position
-            ):
+            send_at = last_at + (queue_position + 1) * spacing
+            if window is not None:
                 burst = 0 if ticket.priority is RequestPriority.LIST else BURST_ALLOWANCE
                 send_at = max(send_at, window.send_at(self._sent_count, queue_position, burst))
             return max(0.0, min(send_at, ticket.deadline) - current_time)

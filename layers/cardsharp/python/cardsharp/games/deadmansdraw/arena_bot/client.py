@@ -118,6 +118,7 @@ class ArenaClient(ServiceClient):
         *,
         active: bool = False,
         wait: bool = False,
+        max_budget_wait: timedelta | None = None,
     ) -> list[wire_views.MatchView]:
         """Return our matches (for the admin all), the newest first, without their moves.
 
@@ -125,12 +126,17 @@ class ArenaClient(ServiceClient):
         which we are to move. `wait` is a long poll until there is one, which returns [] at its
         end. Without `active` any old match ends the poll, and a match against oneself always
         does. It returns at once while there is such a match, so a caller that attends them all
-        must pause between requests.
+        must pause between requests. The request waits for the request budget for
+        `max_budget_wait` at most.
         """
         flags = {"active": active, "wait": wait}
         lists = {"tags": ",".join(tags), "id": ",".join(ids)}
         params = {name: "true" for name, on in flags.items() if on}
         params |= {name: value for name, value in lists.items() if value}
+        extra_latency = self.session_state.expected_extra_latency
+        budget_wait = LIST_BUDGET_WAIT + LIST_DELAY_FACTOR * extra_latency
+        if max_budget_wait is not None:
+            budget_wait = min(budget_wait, max_budget_wait)
         call = ArenaRequest(
             metric_name="list_wait" if wait else "list",
             path="/api/matches",
@@ -138,8 +144,7 @@ class ArenaClient(ServiceClient):
             timeout=self._limits.long_poll_timeout if wait else self._limits.read_timeout,
             is_long_poll=wait,
             priority=RequestPriority.LIST,
-            max_budget_wait=LIST_BUDGET_WAIT
-            + LIST_DELAY_FACTOR * self.session_state.expected_extra_latency,
+            max_budget_wait=budget_wait,
         )
         if not self._lists_newest:
             try:

@@ -34,6 +34,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 _log = logging.getLogger("cardsharp.scout")
 
 LIST_SHARE = 0.2  # the part of the permitted requests that may be spent on the list
+MAX_LIST_GAP_SHARE = 0.5  # the part of the shortest turn between two requests for the list
 MAX_DOUBLINGS = 4  # of the pause after an error: from 3 s they lead beyond 30 s
 
 
@@ -119,7 +120,9 @@ class MatchPoller:
         counts = self.arena_client.session_state.request_counts
         previous_count = counts["list_wait"]
         try:
-            return self.arena_client.matches(self._tags(), active=True, wait=True)
+            return self.arena_client.matches(
+                self._tags(), active=True, wait=True, max_budget_wait=self._max_budget_wait()
+            )
         finally:
             request_count = counts["list_wait"] - previous_count
             self.dispatcher.metrics.count(Metric.LIST_REQUESTS, request_count)
@@ -156,8 +159,9 @@ class MatchPoller:
             self._requested_at + interval.total_seconds(),
             self._answered_at + self._pause.total_seconds(),
         )
-        if self._answered_at >= self._successor_due:
-            due = max(due, self._answered_at + min_interval.total_seconds())
+        if max(due, self._answered_at) >= self._successor_due:
+            leave_until = max(self._successor_due, self._answered_at)
+            due = max(due, leave_until + min_interval.total_seconds())
         return timedelta(seconds=due - self.dispatcher.clock.monotonic())
 
     def _list_interval(self) -> timedelta:
@@ -172,6 +176,17 @@ class MatchPoller:
         if spacing is None or is_full:
             return timing.list_interval
         return min(max(spacing, timing.min_request_interval), timing.list_interval)
+
+    def _max_budget_wait(self) -> timedelta | None:
+        """Return how long the list may wait for the request budget; None for as long as usual.
+
+        A match that begins right after one answer is found by the next one. Its first turn must
+        not end before that, so the interval and the wait together take a share of a turn.
+        """
+        interval = self._list_interval()
+        if self._turn_timeout is None or interval >= self.timing.list_interval:
+            return None
+        return max(timedelta(0), MAX_LIST_GAP_SHARE * self._turn_timeout - interval)
 
     def _pause_after(self, error: ArenaError) -> timedelta:
         """Return the pause after an error: 3, 6, 12, 24, then 30 s while errors continue.
