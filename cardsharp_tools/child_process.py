@@ -49,13 +49,17 @@ def read_parameters() -> str:
     """Return this process's parameters from stdin; from then on it ends with its parent."""
     stdin = sys.stdin.buffer  # what the parent writes is UTF-8, whatever the terminal has
     orders = stdin.readline().decode()
-    threading.Thread(target=_end_with, args=(stdin.fileno(),), daemon=True).start()
+    threading.Thread(target=_exit_at_eof, args=(stdin.fileno(),), daemon=True).start()
     return orders
 
 
-def _end_with(stdin: int) -> None:
-    """End when that file does; past its buffer, for whose lock an interpreter that ends crashes."""
-    while os.read(stdin, 1 << 16):
+def _exit_at_eof(descriptor: int) -> None:
+    """End this process when a file ends.
+
+    Read the descriptor past the file's buffer, because an interpreter that ends crashes over
+    the lock of that buffer.
+    """
+    while os.read(descriptor, 1 << 16):
         pass
     os._exit(0)
 

@@ -24,7 +24,7 @@ def resolve_proxy(option: str | None = None) -> Proxy | None:
 
 
 @contextmanager
-def override_proxy(option: str | None) -> Iterator[None]:
+def override_proxy_during_block(option: str | None) -> Iterator[None]:
     """Let `resolve_proxy` return the proxy of an option while the block runs, if there is one."""
     previous_proxy = os.environ.get(PROXY)
     if option is not None:

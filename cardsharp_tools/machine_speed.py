@@ -7,7 +7,7 @@ from datetime import timedelta
 _MODULES = "asyncio, email.message, http.client, json, logging.config, sqlite3, ssl, unittest"
 """Of Python's own; what is promised in seconds is spent on starts and imports, too."""
 
-_NOMINAL = timedelta(milliseconds=60)
+_NOMINAL_START_CPU_TIME = timedelta(milliseconds=60)
 """Import time expected on the machine for which the limits were set.
 
 It is a fifth of what the import of a function may take there, and was not measured. Where the
@@ -23,11 +23,11 @@ def slowdown_factor(trials: int = 3) -> float:
     use may be three times as slow for an hour, and a limit in seconds would then be exceeded
     through no fault of ours.
     """
-    return max(1.0, *(_spent() / _NOMINAL for _ in range(trials)))
+    return max(1.0, *(_measure_start_cpu_time() / _NOMINAL_START_CPU_TIME for _ in range(trials)))
 
 
-def _spent() -> timedelta:
-    """The processor time in which an interpreter starts and imports the modules."""
+def _measure_start_cpu_time() -> timedelta:
+    """Return the processor time in which an interpreter starts and imports the modules."""
     program = f"import time, {_MODULES}; print(time.process_time())"
     result = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True

@@ -56,7 +56,7 @@ class ArenaProcess:
         return self.pipe.recv()
 
 
-def _serve(connection: Connection, in_cloud: bool) -> None:
+def _serve_arena(connection: Connection, in_cloud: bool) -> None:
     with ExitStack() as stack:
         config = ArenaConfig()
         arena = (
@@ -66,7 +66,7 @@ def _serve(connection: Connection, in_cloud: bool) -> None:
         )
         stack.enter_context(arena)
         work: dict[str, Callable[[int], object]] = {
-            "create": lambda seed: arena.create_match(
+            "create": lambda seed: arena.create_match_and_get_id(
                 [FIRST_PLAYER, SECOND_PLAYER], seed=str(seed)
             ),
             "waiting": lambda _: arena.long_poll_count,
@@ -84,7 +84,7 @@ def start_arena_process(*, use_emulator: bool = False) -> Iterator[ArenaProcess]
     """Start an arena in a separate process."""
     context = get_context("spawn")
     parent_end, child_end = context.Pipe()
-    process = context.Process(target=_serve, args=(child_end, use_emulator))
+    process = context.Process(target=_serve_arena, args=(child_end, use_emulator))
     process.start()
     child_end.close()
     try:
@@ -101,7 +101,7 @@ class PlayerConnection:
         parts = urlsplit(url)
         self._address = parts.hostname, parts.port
         token = base64.b64encode(f"{player_id}:{PASSWORDS[player_id]}".encode()).decode()
-        self._head = f"Host: {parts.netloc}\r\nAuthorization: Basic {token}\r\n"
+        self._request_headers = f"Host: {parts.netloc}\r\nAuthorization: Basic {token}\r\n"
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def request(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
@@ -110,7 +110,7 @@ class PlayerConnection:
             self._streams = await asyncio.open_connection(*self._address)
         reader, writer = self._streams
         raw = b"" if body is None else json.dumps(body).encode()
-        head = f"{method} {path} HTTP/1.1\r\n{self._head}"
+        head = f"{method} {path} HTTP/1.1\r\n{self._request_headers}"
         if raw:
             head += f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n"
         writer.write(f"{head}\r\n".encode() + raw)
@@ -139,25 +139,29 @@ async def measure_wakeup_latency(*, emulator: bool = False, rounds: int = WAKE_R
         }
         trips, wakes = [], []
         for seed in range(rounds):
-            path, mover, waiting_player = await _match(arena, connections[FIRST_PLAYER], seed)
-            trips.append(await _took(connections[mover].request("POST", path, DRAW_ACTION)))
+            path, mover, waiting_player = await _create_match(
+                arena, connections[FIRST_PLAYER], seed
+            )
+            trips.append(
+                await _measure_latency(connections[mover].request("POST", path, DRAW_ACTION))
+            )
             poll_request = sleeper[waiting_player].request(
                 "GET", f"{path}?waitactive=1&showevents=1"
             )
-            poll = asyncio.ensure_future(_response_with_time(poll_request))
-            await _until_waiting(arena, 1)
+            poll = asyncio.ensure_future(_await_with_arrival_time(poll_request))
+            await _wait_for_clients(arena, 1)
             # Somewhere between two of the table's reads.
             await asyncio.sleep(random.random() if emulator else 0)
-            wakes.append(await _woken(connections[mover], path, poll))
+            wakes.append(await _measure_wake_up(connections[mover], path, poll))
         for connection in (*connections.values(), *sleeper.values()):
             connection.close()
-    _compare("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
+    _print_comparison("wake-up of a waiting client", wakes, "a plain POST and its answer", trips)
 
 
-async def _match(
+async def _create_match(
     arena: ArenaProcess, connection: PlayerConnection, seed: int
 ) -> tuple[str, str, str]:
-    """Return the path of a new match, its player to act and the other player."""
+    """Create a match; return its path, its player to act and the other player."""
     path = f"/api/matches/{arena.request('create', seed)}"
     _, view = await connection.request("GET", path)
     return path, *(
@@ -167,7 +171,7 @@ async def _match(
     )
 
 
-async def _woken(
+async def _measure_wake_up(
     mover: PlayerConnection, path: str, poll: "asyncio.Future[tuple[int, float]]"
 ) -> float:
     """Return the seconds from sending a turn's last action to the waiting client's response."""
@@ -184,53 +188,65 @@ async def measure_waiting_clients() -> None:
     """Measure a thousand clients that wait in separate matches until all are woken."""
     with start_arena_process() as arena:
         plain = PlayerConnection(arena.url, FIRST_PLAYER)
-        idle = [await _took(plain.request("GET", "/api/whoami")) for _ in range(PLAIN_REQUESTS)]
-        matches = [await _match(arena, plain, seed) for seed in range(WAITING_CLIENTS)]
+        idle = [
+            await _measure_latency(plain.request("GET", "/api/whoami"))
+            for _ in range(PLAIN_REQUESTS)
+        ]
+        matches = [await _create_match(arena, plain, seed) for seed in range(WAITING_CLIENTS)]
         sleepers = [PlayerConnection(arena.url, waiting_player) for _, _, waiting_player in matches]
         began = time.perf_counter()
         polls = [
             asyncio.ensure_future(
-                _response_with_time(sleeper.request("GET", f"{path}?waitactive=1"))
+                _await_with_arrival_time(sleeper.request("GET", f"{path}?waitactive=1"))
             )
             for sleeper, (path, _, _) in zip(sleepers, matches, strict=True)
         ]
-        await _until_waiting(arena, WAITING_CLIENTS)
+        await _wait_for_clients(arena, WAITING_CLIENTS)
         arrived = time.perf_counter() - began
         start_cpu = arena.request("cpu")
-        busy = [await _took(plain.request("GET", "/api/whoami")) for _ in range(PLAIN_REQUESTS)]
+        busy = [
+            await _measure_latency(plain.request("GET", "/api/whoami"))
+            for _ in range(PLAIN_REQUESTS)
+        ]
         cost = arena.request("cpu") - start_cpu
         wakes = []
         for (path, mover, _), poll in zip(matches, polls, strict=True):
             connection = PlayerConnection(arena.url, mover)
             await connection.request("POST", path, DRAW_ACTION)
-            wakes.append(await _woken(connection, path, poll))
+            wakes.append(await _measure_wake_up(connection, path, poll))
             connection.close()
         for connection in (plain, *sleepers):
             connection.close()
     console.print(f"{WAITING_CLIENTS} clients waiting, all connected after {arrived:.2f} s")
     console.print(f"CPU of {PLAIN_REQUESTS} requests while they wait: {cost * 1000:.0f} ms")
-    _compare("a request while they wait", busy, "the same request with nobody waiting", idle)
-    _compare("wake-up of each of them", wakes, "a plain request and its answer", idle)
+    _print_comparison(
+        "a request while they wait", busy, "the same request with nobody waiting", idle
+    )
+    _print_comparison("wake-up of each of them", wakes, "a plain request and its answer", idle)
 
 
-async def _until_waiting(arena: ArenaProcess, clients: int) -> None:
-    while arena.request("waiting") < clients:  # noqa: ASYNC110 - another process: no event to wait for
+async def _wait_for_clients(arena: ArenaProcess, client_count: int) -> None:
+    while arena.request("waiting") < client_count:  # noqa: ASYNC110 - another process: no event to wait for
         await asyncio.sleep(0.001)
 
 
-async def _response_with_time(pending_response: Awaitable[tuple[int, Any]]) -> tuple[int, float]:
+async def _await_with_arrival_time(
+    pending_response: Awaitable[tuple[int, Any]],
+) -> tuple[int, float]:
     """Return the status of a response and the time at which it arrived."""
     return (await pending_response)[0], time.perf_counter()
 
 
-async def _took(pending_response: Awaitable[object]) -> float:
-    """Seconds from the question to the answer."""
+async def _measure_latency(pending_response: Awaitable[object]) -> float:
+    """Return the seconds from the request to the response."""
     began = time.perf_counter()
     await pending_response
     return time.perf_counter() - began
 
 
-def _compare(name: str, latencies: list[float], baseline_name: str, baseline: list[float]) -> None:
+def _print_comparison(
+    name: str, latencies: list[float], baseline_name: str, baseline: list[float]
+) -> None:
     console.print(f"{name}: {_format_latencies(latencies)}")
     console.print(f"  {baseline_name}: {_format_latencies(baseline)}")
     console.print(f"  ratio of the medians: {median(latencies) / median(baseline):.1f}")

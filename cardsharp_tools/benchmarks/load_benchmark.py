@@ -21,7 +21,7 @@ from cyclopts import Parameter
 
 from cardsharp.aws.telemetry import metrics_recorder
 from cardsharp.core.credentials import Credentials
-from cardsharp.core.metrics import Metric
+from cardsharp.core.metrics import MetricName
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp.games.deadmansdraw.game import GAME
@@ -30,7 +30,7 @@ from cardsharp_tools.benchmarks.arena_benchmark import start_arena_process
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_play.bot_runtime import (
-    embedded_settings,
+    in_process_backend_settings,
     open_bot_dependencies,
     run_bot_runtime,
 )
@@ -61,7 +61,7 @@ def play_matches(
 
 
 @app.default
-def measure_load(
+def measure_and_print_load(
     concurrency: int,
     *,
     seconds: Annotated[float, Parameter(help="When to stop.")] = 60,
@@ -78,7 +78,9 @@ def measure_load(
         ArenaClient(arena.url, Credentials(*BOT_CREDENTIALS)) as client,
         open_bot_dependencies(
             {
-                **bot_settings(strategy, arena.url, embedded_settings(Path(name, "bench.db"))),
+                **bot_settings(
+                    strategy, arena.url, in_process_backend_settings(Path(name, "bench.db"))
+                ),
                 "CARDSHARP_DUMMY_STRATEGY": "draw-3",
             }
         ) as assembly,
@@ -96,11 +98,12 @@ def measure_load(
             records = assembly.match_log.matches(limit=concurrency)
             run_count = sum(bool(record.header) for record in records)
             finished_count = sum(record.outcome is not None for record in records)
-            actions = max(1, sums[Metric.ACTIONS])
+            actions = max(1, sums[MetricName.ACTIONS])
             print(  # noqa: T201 - the row
                 f"{concurrency:5} at once: {run_count} taken up, {concurrency - run_count} left, "
                 f"{finished_count} finished in {passed:.0f} s; "
-                f"{sums[Metric.TIMEOUTS]} turns and {sums[Metric.LEASE_STEALS]} leases lost; "
+                f"{sums[MetricName.TIMEOUTS]} turns and {sums[MetricName.LEASE_STEALS]} "
+                "leases lost; "
                 f"{actions} actions, {1000 * bot_cpu / actions:.1f} ms CPU each "
                 f"(arena {1000 * arena_cpu / actions:.1f}), "
                 f"{(bot_cpu + arena_cpu) / passed:.2f} processors",

@@ -23,7 +23,7 @@ from cardsharp_tools.build.emulator_deploy import (
     upload_transformed_template,
 )
 from cardsharp_tools.build.sam_build import Build
-from cardsharp_tools.build.target import REPOSITORY_ROOT, run_command
+from cardsharp_tools.build.target import REPOSITORY_ROOT, run_and_capture_output
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.template_files import (
     ARENA_TEMPLATE,
@@ -53,8 +53,8 @@ class DeploymentVariant:
     root: Path = TEMPLATE
 
 
-_MAIL = {"AlarmEmail": "a@b.example"}
-_ALL = {"Watch": "all", **_MAIL, "MonthlyBudget": "5", "Reserve": "yes"}
+_ALARM_PARAMETERS = {"AlarmEmail": "a@b.example"}
+_ALL_PARAMETERS = {"Watch": "all", **_ALARM_PARAMETERS, "MonthlyBudget": "5", "Reserve": "yes"}
 _OLD_SERVICES = {
     "Services": "blef,euchre,deadmansdraw",
     "Feed": "yes",
@@ -65,17 +65,19 @@ _OLD_SERVICES = {
 DEPLOYMENT_VARIANTS = (
     DeploymentVariant("bot", {}, {}),
     DeploymentVariant("dashboard", {"Watch": "all"}, {"Watch": "all"}),
-    DeploymentVariant("everything", _ALL, {**_ALL, **_OLD_SERVICES}),
+    DeploymentVariant("everything", _ALL_PARAMETERS, {**_ALL_PARAMETERS, **_OLD_SERVICES}),
     DeploymentVariant("pages", {"BotStack": "bot"}, root=PAGES_TEMPLATE),
     DeploymentVariant(
         "public-pages",
-        {"BotStack": "bot", "Public": "yes", "Reserve": "yes", **_MAIL},
+        {"BotStack": "bot", "Public": "yes", "Reserve": "yes", **_ALARM_PARAMETERS},
         root=PAGES_TEMPLATE,
     ),
     DeploymentVariant(
         "blef", {"Game": "blef", "Feed": "yes", "BotStack": "bot"}, root=GAME_TEMPLATE
     ),
-    DeploymentVariant("euchre", {"Game": "euchre", "Reserve": "yes", **_MAIL}, root=GAME_TEMPLATE),
+    DeploymentVariant(
+        "euchre", {"Game": "euchre", "Reserve": "yes", **_ALARM_PARAMETERS}, root=GAME_TEMPLATE
+    ),
     DeploymentVariant("further-game", {"Game": "yours"}, root=GAME_TEMPLATE),
     DeploymentVariant("arena", {}, root=ARENA_TEMPLATE),
     DeploymentVariant(
@@ -89,16 +91,22 @@ def find_deployment_errors(build_output: Build) -> Iterator[str]:
     with Emulator(STACK_SERVICES) as emulator:
         for variant in DEPLOYMENT_VARIANTS:
             try:
-                deploy(emulator, build_output, variant.name, _parameters(variant), variant.root)
+                deploy(
+                    emulator,
+                    build_output,
+                    variant.name,
+                    _deployment_parameters(variant),
+                    variant.root,
+                )
                 if variant.previous_parameters is not None:
                     check_upgrade(emulator, build_output, variant)
             except CardsharpError as error:
                 yield from f"{variant.name}: {error}".splitlines()
         for stage in ("dev", "prod"):
-            yield from _workflow(emulator, stage)
+            yield from _run_deploy_workflow(emulator, stage)
 
 
-def _parameters(variant: DeploymentVariant) -> dict[str, str]:
+def _deployment_parameters(variant: DeploymentVariant) -> dict[str, str]:
     return {**variant.parameters, **({"ArenaUrl": ARENA_URL} if variant.root == TEMPLATE else {})}
 
 
@@ -109,10 +117,10 @@ def check_upgrade(emulator: Emulator, build_output: Build, variant: DeploymentVa
         emulator, build_output, name, {**(variant.previous_parameters or {}), "ArenaUrl": ARENA_URL}
     )
     dynamodb = emulator.client("dynamodb")
-    old_outputs = _outputs(formation, name)
+    old_outputs = _read_stack_outputs(formation, name)
     dynamodb.put_item(TableName=old_outputs["MatchTable"], Item=_PROBE_ITEM)
-    deploy(emulator, build_output, name, _parameters(variant), variant.root)
-    new_outputs = _outputs(formation, name)
+    deploy(emulator, build_output, name, _deployment_parameters(variant), variant.root)
+    new_outputs = _read_stack_outputs(formation, name)
     for output in ("MatchTable", "MatchQueueUrl", "PollerName", "WorkerName", "SecretName"):
         if old_outputs[output] != new_outputs[output]:
             raise ConfigError(
@@ -124,7 +132,7 @@ def check_upgrade(emulator: Emulator, build_output: Build, variant: DeploymentVa
         raise ConfigError("The match log has lost an item that it had before the upgrade.")
 
 
-def _outputs(formation: Any, name: str) -> dict[str, str]:  # noqa: ANN401 - boto3's client
+def _read_stack_outputs(formation: Any, name: str) -> dict[str, str]:  # noqa: ANN401 - boto3's client
     outputs = formation.describe_stacks(StackName=name)["Stacks"][0]["Outputs"]
     return {output["OutputKey"]: output["OutputValue"] for output in outputs}
 
@@ -140,7 +148,10 @@ def _deploy_released(
     archive_path = shutil.make_archive(
         str(emulator.folder / name), "zip", build.built_folder("Poller")
     )
-    watching, main_template = _released("watching.yaml", {}), _released("template.yaml", parameters)
+    watching, main_template = (
+        _load_released_template("watching.yaml", {}),
+        _load_released_template("template.yaml", parameters),
+    )
     template_urls: dict[str, str] = {}
     for key, template in (("watching", watching), ("template", main_template)):
         for logical, resource in template["Resources"].items():
@@ -163,12 +174,15 @@ def _deploy_released(
     waiter.wait(StackName=name, WaiterConfig={"Delay": 1})
 
 
-def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:
-    """Return a template of version 0.2 with its loops expanded; current templates have none."""
+def _load_released_template(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Return a template of version 0.2 with its loops expanded.
+
+    Current templates have no loops.
+    """
     from ministack.services.cloudformation import language_extensions  # type: ignore[import-untyped]  # noqa: PLC0415 - slow
 
     git = ["git", "show", f"{RELEASED_COMMIT}:{file}"]
-    result = run_command(git)
+    result = run_and_capture_output(git)
     if result.returncode:
         raise ConfigError(
             f"Version 0.2 ({RELEASED_COMMIT}) is not in this clone. Run: git fetch --unshallow"
@@ -183,8 +197,8 @@ def _released(file: str, parameters: Mapping[str, str]) -> dict[str, Any]:
     return {**expanded, "Transform": "AWS::Serverless-2016-10-31"}
 
 
-def _workflow(emulator: Emulator, stage: str) -> Iterator[str]:
-    """Yield the errors of the workflow's deployment, run as the workflow defines it."""
+def _run_deploy_workflow(emulator: Emulator, stage: str) -> Iterator[str]:
+    """Run the deployment step as the workflow defines it, and yield its errors."""
     steps = yaml.safe_load(DEPLOY_WORKFLOW.read_text("utf-8"))["jobs"]["deploy"]["steps"]
     (script,) = [step["run"] for step in steps if step.get("name") == "Deploy"]
     with deployment_environment(emulator) as environment:
@@ -195,6 +209,8 @@ def _workflow(emulator: Emulator, stage: str) -> Iterator[str]:
             "ARENA_URL": ARENA_URL,
             "RUNBOOK_URL": "docs/operations.md",
         }
-        done = run_command(["bash", "-eo", "pipefail", "-c", script], around)  # as GitHub runs it
+        done = run_and_capture_output(
+            ["bash", "-eo", "pipefail", "-c", script], around
+        )  # as GitHub runs it
     if done.returncode:
         yield from f"workflow, {stage}: {done.stdout}{done.stderr}".splitlines()

@@ -39,12 +39,18 @@ _ERROR_RESPONSE = (
     '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error>'
     "<Type>Sender</Type><Code>ValidationError</Code><Message>{}</Message></Error></ErrorResponse>"
 )
-_PASSED_ON = ("Content-Type", "Authorization", "X-Amz-Date", "X-Amz-Security-Token", "User-Agent")
+_FORWARDED_HEADERS = (
+    "Content-Type",
+    "Authorization",
+    "X-Amz-Date",
+    "X-Amz-Security-Token",
+    "User-Agent",
+)
 _STACK_TIMEOUT_SECONDS = 300
-_QUICK = {"SAM_CLI_TELEMETRY": "0", "SAM_CLI_POLL_DELAY": "0.5"}
+_FAST_SAM_ENVIRONMENT = {"SAM_CLI_TELEMETRY": "0", "SAM_CLI_POLL_DELAY": "0.5"}
 
 
-def _number(value: Any, template: Template, parameters: Mapping[str, str]) -> int:  # noqa: ANN401 - any JSON
+def _resolve_number(value: Any, template: Template, parameters: Mapping[str, str]) -> int:  # noqa: ANN401 - any JSON
     """Return a number, resolving a parameter that the emulator would pass on as text."""
     if isinstance(value, dict):
         value = parameters.get(value["Ref"], template["Parameters"][value["Ref"]].get("Default"))
@@ -52,7 +58,10 @@ def _number(value: Any, template: Template, parameters: Mapping[str, str]) -> in
 
 
 def _single_metric_alarm(alarm: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace an alarm on an expression, which the emulator lacks, by one on its first metric."""
+    """Replace an alarm on an expression by an alarm on its first metric.
+
+    The emulator has no alarms on expressions.
+    """
     metric_stat = next(query["MetricStat"] for query in alarm["Metrics"] if "MetricStat" in query)
     properties = {key: value for key, value in alarm.items() if key != "Metrics"}
     return {
@@ -63,7 +72,7 @@ def _single_metric_alarm(alarm: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parameters(emulator: Emulator, request: Mapping[str, str]) -> dict[str, str]:
+def _merge_parameters(emulator: Emulator, request: Mapping[str, str]) -> dict[str, str]:
     """Return the stack's current parameters, overridden by those of the request."""
     parameters = {
         parameter["ParameterKey"]: parameter["ParameterValue"]
@@ -98,7 +107,7 @@ def upload_transformed_template(emulator: Emulator, url: str, parameters: Mappin
             resource["Properties"] = _single_metric_alarm(properties)
         if "MaximumConcurrency" in properties.get("ScalingConfig", {}):
             scaling = properties["ScalingConfig"]
-            scaling["MaximumConcurrency"] = _number(
+            scaling["MaximumConcurrency"] = _resolve_number(
                 scaling["MaximumConcurrency"], template, parameters
             )
     body = json.dumps({**template, "Resources": supported}).encode()
@@ -106,19 +115,19 @@ def upload_transformed_template(emulator: Emulator, url: str, parameters: Mappin
     return f"{emulator.endpoint}/{bucket}/{key}.transformed"
 
 
-def _answered(
+def _forward_request(
     emulator: Emulator, form_data: dict[str, str], headers: Mapping[str, str]
 ) -> Response:
-    """Return the emulator's response, with templates transformed before they reach it."""
+    """Forward a request to the emulator, with its templates transformed; return the response."""
     if form_data.get("Action") in {"CreateChangeSet", "CreateStack"} and "TemplateURL" in form_data:
         try:
             url = upload_transformed_template(
-                emulator, form_data["TemplateURL"], _parameters(emulator, form_data)
+                emulator, form_data["TemplateURL"], _merge_parameters(emulator, form_data)
             )
         except ConfigError as error:
             return Response(_ERROR_RESPONSE.format(error), 400, media_type="text/xml")
         form_data = {**form_data, "TemplateURL": url}
-    passed = {name: headers[name] for name in _PASSED_ON if name in headers}
+    passed = {name: headers[name] for name in _FORWARDED_HEADERS if name in headers}
     with http_session(emulator.endpoint) as session:
         response = session.post(
             emulator.endpoint, form_data, headers=passed, timeout=_STACK_TIMEOUT_SECONDS
@@ -187,9 +196,9 @@ def deployment_environment(emulator: Emulator) -> Iterator[dict[str, str]]:
 
     async def answer(request: Request) -> Response:
         form_data = dict(parse_qsl((await request.body()).decode(), keep_blank_values=True))
-        return await run_in_threadpool(_answered, emulator, form_data, request.headers)
+        return await run_in_threadpool(_forward_request, emulator, form_data, request.headers)
 
     app = Starlette(routes=[Route("/", answer, methods=["POST"])])
     with BackgroundServer("The transform", app) as server:
         server_variables = {"AWS_ENDPOINT_URL_CLOUDFORMATION": server.url}
-        yield {**emulator.environment, **server_variables, **_QUICK}
+        yield {**emulator.environment, **server_variables, **_FAST_SAM_ENVIRONMENT}

@@ -30,19 +30,23 @@ from starlette.routing import Route
 
 from cardsharp.errors import CardsharpError
 from cardsharp_tools.build.sam_build import Build, BuildError
-from cardsharp_tools.build.target import REPOSITORY_ROOT, native_architecture, run_command
+from cardsharp_tools.build.target import (
+    REPOSITORY_ROOT,
+    native_architecture,
+    run_and_capture_output,
+)
 from cardsharp_tools.local_server.http_server import BackgroundServer
 
-_LOOK = 0.2  # seconds between looks at whether the environment still runs
+_POLL_SECONDS = 0.2  # seconds between looks at whether the environment still runs
 
-_ARN = "arn:aws:lambda:us-east-1:000000000000:function:"
-_RUNTIME = "/2018-06-01/runtime"  # below which the Lambda Runtime API is
+_ARN_PREFIX = "arn:aws:lambda:us-east-1:000000000000:function:"
+_RUNTIME_API_PATH = "/2018-06-01/runtime"  # below which the Lambda Runtime API is
 _READY = "ready"  # what we note when the environment asks for its first invocation
 
 
 RUNTIME_REQUIREMENTS = REPOSITORY_ROOT / "requirements" / "runtime.txt"
 _INIT_LIMIT = timedelta(minutes=5)
-_TICKS = os.sysconf("SC_CLK_TCK")
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _USER_TIME, _SYSTEM_TIME = 11, 12  # places in /proc/PID/stat behind the name
 
 
@@ -70,20 +74,22 @@ def merge_layers(build_output: Build, python: Path, folder: Path) -> Interpreter
         shutil.copytree(build_output.built_folder(name), opt, dirs_exist_ok=True)
     # As bare as Lambda's: what else is installed beside an interpreter may run at its start.
     bare = folder / "python"
-    _run([str(python), "-m", "venv", "--without-pip", str(bare)], "No bare Python can be made")
+    _run_or_raise(
+        [str(python), "-m", "venv", "--without-pip", str(bare)], "No bare Python can be made"
+    )
     runtime = folder / "runtime"
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or "uv"
     command = [uv, "pip", "install", "--quiet", "--require-hashes", "--no-deps"]
     command += ["--only-binary", ":all:", "--compile-bytecode", "--python", str(python)]
     command += ["--target", str(runtime), "--requirement", str(RUNTIME_REQUIREMENTS)]
-    _run(command, "The runtime's packages cannot be had")
+    _run_or_raise(command, "The runtime's packages cannot be had")
     return InterpreterPaths(bare / "bin" / "python", runtime, opt)
 
 
-def _run(command: list[str], otherwise: str) -> None:
-    done = run_command(command)
+def _run_or_raise(command: list[str], error_message: str) -> None:
+    done = run_and_capture_output(command)
     if done.returncode != 0:
-        raise BuildError(f"{otherwise}: {done.stderr.strip()}")
+        raise BuildError(f"{error_message}: {done.stderr.strip()}")
 
 
 def static_environment_variables(function: Mapping[str, Any]) -> dict[str, str]:
@@ -113,7 +119,7 @@ class ExecutionEnvironment:
         environment: Mapping[str, str],
         log: Path,
     ) -> None:
-        self._name, self._mounts, self._log = name, mounts, log
+        self._name, self._mounts, self._log_path = name, mounts, log
         self._root = build.built_folder(name)
         self._handler: str = build.functions_and_layers[name]["Properties"]["Handler"]
         self._environment = {
@@ -121,28 +127,28 @@ class ExecutionEnvironment:
             **environment,
         }
         self._stack = ExitStack()
-        self._pending: queue.Queue[Response] = queue.Queue()
-        self._outcomes: queue.Queue[tuple[str, bytes]] = queue.Queue()
+        self._pending_invocations: queue.Queue[Response] = queue.Queue()
+        self._messages: queue.Queue[tuple[str, bytes]] = queue.Queue()
         self._is_ready = False
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             routes = [
-                Route(f"{_RUNTIME}/invocation/next", self._next),
-                Route(f"{_RUNTIME}/{{what:path}}", self._handle_post, methods=["POST"]),
+                Route(f"{_RUNTIME_API_PATH}/invocation/next", self._handle_next),
+                Route(f"{_RUNTIME_API_PATH}/{{what:path}}", self._handle_post, methods=["POST"]),
             ]
             # Who waits for an invocation when all is over is given nothing.
-            over = partial(self._pending.put, Response())
+            over = partial(self._pending_invocations.put, Response())
             server = stack.enter_context(BackgroundServer("Lambda", Starlette(routes=routes), over))
-            log = stack.enter_context(self._log.open("ab"))
+            log = stack.enter_context(self._log_path.open("ab"))
             command = [str(self._mounts.python), "-m", "awslambdaric", self._handler]
-            environment = self._lambda_environment(urlsplit(server.url).netloc)
+            environment = self._build_environment(urlsplit(server.url).netloc)
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter found for the runtime
                 command, cwd=self._root, env=environment, stdout=log, stderr=log
             )
             stack.callback(self._process.wait)
             stack.callback(self._process.kill)
-            self._outcome(_READY, _INIT_LIMIT)
+            self._wait_for_message(_READY, _INIT_LIMIT)
             self.init_usage = self.usage()
             self._stack = stack.pop_all()
         return self
@@ -157,19 +163,22 @@ class ExecutionEnvironment:
             "Lambda-Runtime-Deadline-Ms": str(
                 round((time.time() + timeout.total_seconds()) * 1000)
             ),
-            "Lambda-Runtime-Invoked-Function-Arn": _ARN + self._name,
+            "Lambda-Runtime-Invoked-Function-Arn": _ARN_PREFIX + self._name,
             # AWS's client dies of a missing content type.
             "Content-Type": "application/json",
         }
-        self._pending.put(Response(json.dumps(event), headers=headers))
-        return json.loads(self._outcome("response", timeout) or b"null")
+        self._pending_invocations.put(Response(json.dumps(event), headers=headers))
+        return json.loads(self._wait_for_message("response", timeout) or b"null")
 
-    def _outcome(self, expected_kind: str, limit: timedelta) -> bytes:
-        """Return the environment's next message of a kind; raise `CardsharpError` for another."""
-        end = time.monotonic() + limit.total_seconds()
+    def _wait_for_message(self, expected_kind: str, timeout: timedelta) -> bytes:
+        """Return the environment's next message, which must be of a kind.
+
+        Raise `CardsharpError` for another message, and if none arrives.
+        """
+        end = time.monotonic() + timeout.total_seconds()
         while time.monotonic() < end:
             with suppress(queue.Empty):
-                kind, body = self._outcomes.get(timeout=_LOOK)
+                kind, body = self._messages.get(timeout=_POLL_SECONDS)
                 if kind == expected_kind:
                     return body
                 payload = json.loads(body or b"{}")
@@ -179,16 +188,16 @@ class ExecutionEnvironment:
                 raise CardsharpError(f"{self._name}: its process died.")
         raise CardsharpError(f"{self._name}: no answer within the function's timeout.")
 
-    def _next(self, _request: Request) -> Response:
-        """Return the next invocation to the environment, waiting until there is one."""
+    def _handle_next(self, _request: Request) -> Response:
+        """Return the next invocation to the environment; wait until there is one."""
         if not self._is_ready:  # its init phase is over, and nothing runs in it until we answer
             self._is_ready = True
-            self._outcomes.put((_READY, b""))
-        return self._pending.get()
+            self._messages.put((_READY, b""))
+        return self._pending_invocations.get()
 
     async def _handle_post(self, request: Request) -> Response:
         """Store the result that the environment posts for an invocation or its init phase."""
-        self._outcomes.put((request.url.path.rpartition("/")[2], await request.body()))
+        self._messages.put((request.url.path.rpartition("/")[2], await request.body()))
         return JSONResponse({"status": "OK"}, HTTPStatus.ACCEPTED)
 
     def usage(self) -> ProcessUsage:
@@ -198,10 +207,12 @@ class ExecutionEnvironment:
         ticks = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
         status = (process_folder / "status").read_text("latin-1").splitlines()
         peak = next(line for line in status if line.startswith("VmHWM:"))
-        return ProcessUsage(timedelta(seconds=ticks / _TICKS), int(peak.split()[1]) * 1024)
+        return ProcessUsage(
+            timedelta(seconds=ticks / _TICKS_PER_SECOND), int(peak.split()[1]) * 1024
+        )
 
-    def _lambda_environment(self, address: str) -> dict[str, str]:
-        """The variables that Lambda sets, and those of the function's configuration."""
+    def _build_environment(self, address: str) -> dict[str, str]:
+        """Return the variables that Lambda sets, and those of the function's configuration."""
         mounts = self._mounts
         return {
             "PATH": os.environ.get("PATH", os.defpath),

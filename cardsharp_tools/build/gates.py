@@ -27,7 +27,7 @@ from cardsharp_tools.build.sam_build import (
     sam_build,
 )
 from cardsharp_tools.build.sam_transform import transform_file
-from cardsharp_tools.build.target import REPOSITORY_ROOT, print_flushed, run_command
+from cardsharp_tools.build.target import REPOSITORY_ROOT, print_flushed, run_and_capture_output
 from cardsharp_tools.build.template_rules.runner import rule_violations
 from cardsharp_tools.local_cloud.template_files import ROOT_TEMPLATES, template_paths
 
@@ -36,9 +36,9 @@ SAM_TOOLS_DIR = REPOSITORY_ROOT / ".venv-sam" / "bin"
 CONFIG_DIR = Path(__file__).parent
 DEPLOYER_POLICY = CONFIG_DIR.parent / "operations" / "deployer.yaml"
 SECRETS_BASELINE = REPOSITORY_ROOT / ".secrets.baseline"
-_LINES_MOVED = 3  # detect-secrets-hook's exit code where it only wrote its baseline anew
-_PINNED = re.compile(r"^\S+@[0-9a-f]{40}$|^\./\.github/")  # or of this very commit
-_NO_SECRETS = re.compile(
+_BASELINE_UPDATED_CODE = 3  # detect-secrets-hook's exit code where it only wrote its baseline anew
+_PINNED_ACTION_PATTERN = re.compile(r"^\S+@[0-9a-f]{40}$|^\./\.github/")  # or of this very commit
+_EXCLUDED_FILE_PATTERN = re.compile(
     r"^(uv\.lock|requirements/.*\.txt|layers/dependencies/requirements\.txt|docs/.*\.json"
     # Learned numbers, in which any four letters come up somewhere.
     r"|layers/.*/strategies/search/.*\.json|tests/.*|\.secrets\..*)$"
@@ -46,7 +46,7 @@ _NO_SECRETS = re.compile(
 """Files full of hashes, and the tests with their dummy passwords."""
 
 
-def check_pins() -> Iterable[str]:
+def check_layer_requirements() -> Iterable[str]:
     """Check that the layer's packages are those of uv.lock, each with a hash."""
     if not is_current():
         yield (
@@ -61,7 +61,9 @@ def check_workflows() -> Iterable[str]:
         text = file.read_text("utf-8")
         used = re.findall(r"uses:\s*(\S+)", text)
         yield from (
-            f"{file.name}: {action} is no commit" for action in used if not _PINNED.match(action)
+            f"{file.name}: {action} is no commit"
+            for action in used
+            if not _PINNED_ACTION_PATTERN.match(action)
         )
         if not re.search(r"^permissions: \{\}$", text, re.MULTILINE):
             yield f"{file.name}: begin with permissions: {{}}"
@@ -70,7 +72,7 @@ def check_workflows() -> Iterable[str]:
 def check_sam_validate() -> Iterable[str]:
     """Return the findings of SAM and its cfn-lint in the template."""
     for file in template_paths():
-        yield from _run([str(find_sam()), "validate", "--lint", "--template", str(file)])
+        yield from _run_check([str(find_sam()), "validate", "--lint", "--template", str(file)])
 
 
 def check_cfn_lint() -> Iterable[str]:
@@ -78,9 +80,9 @@ def check_cfn_lint() -> Iterable[str]:
     # Two are about packaging and order, which SAM sees to. W3011 wants a DeletionPolicy beside the
     # UpdateReplacePolicy that SAM copies from a function to its schedule, mapping and alias.
     ignored = ["--ignore-checks", "W3002", "W3005", "W3011"]
-    with _translations() as files:
-        each = _each("--template", [*files, DEPLOYER_POLICY])
-        return _run([str(find_sam().parent / "cfn-lint"), *ignored, *each])
+    with _transformed_templates() as files:
+        each = _repeat_option("--template", [*files, DEPLOYER_POLICY])
+        return _run_check([str(find_sam().parent / "cfn-lint"), *ignored, *each])
 
 
 def check_service_rules() -> Iterable[str]:
@@ -92,13 +94,15 @@ def check_service_rules() -> Iterable[str]:
 def check_checkov() -> Iterable[str]:
     """Return the findings of checkov in the same template that are not in the reviewed list."""
     config = str(CONFIG_DIR / "checkov.yaml")
-    with _translations() as files:
-        return _run([str(_tool("checkov")), *_each("--file", files), "--config-file", config])
+    with _transformed_templates() as files:
+        return _run_check(
+            [str(_find_tool("checkov")), *_repeat_option("--file", files), "--config-file", config]
+        )
 
 
 @contextmanager
-def _translations() -> Iterator[list[Path]]:
-    """The templates as CloudFormation gets them, in files."""
+def _transformed_templates() -> Iterator[list[Path]]:
+    """Yield files with the templates as CloudFormation gets them."""
     with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
         files = {source: Path(folder, f"{source.stem}.json") for source in template_paths()}
         for source, file in files.items():
@@ -106,15 +110,15 @@ def _translations() -> Iterator[list[Path]]:
         yield list(files.values())
 
 
-def _each(option: str, files: Iterable[Path]) -> list[str]:
-    """An option once for each of the files."""
+def _repeat_option(option: str, files: Iterable[Path]) -> list[str]:
+    """Return command-line arguments that repeat an option for each of the files."""
     return [argument for file in files for argument in (option, str(file))]
 
 
 def check_bandit() -> Iterable[str]:
     """Return the findings of bandit in everything that is deployed."""
-    command = [str(_tool("bandit")), "-q", "-c", str(CONFIG_DIR / "bandit.yaml"), "-r"]
-    return _run(
+    command = [str(_find_tool("bandit")), "-q", "-c", str(CONFIG_DIR / "bandit.yaml"), "-r"]
+    return _run_check(
         [
             *command,
             str(REPOSITORY_ROOT / "layers" / "cardsharp" / "python"),
@@ -125,26 +129,29 @@ def check_bandit() -> Iterable[str]:
 
 def check_secrets() -> Iterable[str]:
     """Return possible secrets that are not in the reviewed baseline."""
-    listed = run_command(["git", "ls-files", "--cached", "--others", "--exclude-standard"])
-    files = [name for name in listed.stdout.splitlines() if not _NO_SECRETS.match(name)]
+    listed = run_and_capture_output(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    )
+    files = [name for name in listed.stdout.splitlines() if not _EXCLUDED_FILE_PATTERN.match(name)]
     existing_files = [name for name in files if (REPOSITORY_ROOT / name).is_file()]
     # The hook rewrites its baseline when lines have moved; the reviewed one stays as it is.
     with tempfile.TemporaryDirectory(prefix="cardsharp-gate-") as folder:
         baseline = Path(folder, "baseline")
         baseline.write_text(SECRETS_BASELINE.read_text("utf-8"), encoding="utf-8")
-        hook = [str(_tool("detect-secrets-hook", SAM_TOOLS_DIR)), "--no-verify"]
-        return _run(
-            [*hook, "--baseline", str(baseline), *existing_files], passing=(0, _LINES_MOVED)
+        hook = [str(_find_tool("detect-secrets-hook", SAM_TOOLS_DIR)), "--no-verify"]
+        return _run_check(
+            [*hook, "--baseline", str(baseline), *existing_files],
+            success_codes=(0, _BASELINE_UPDATED_CODE),
         )
 
 
 def check_build() -> Iterable[str]:
-    """Check that everything is built for Lambda and is small enough."""
-    return _run([sys.executable, "-m", "cardsharp_tools.build.sam_build"])
+    """Build everything for Lambda; return the errors, also of a build that is too large."""
+    return _run_check([sys.executable, "-m", "cardsharp_tools.build.sam_build"])
 
 
 def check_reproducible() -> Iterable[str]:
-    """Return the files in which a second build, made offline, differs from the first."""
+    """Check that a second build, made offline, equals the first; yield the files that differ."""
     with tempfile.TemporaryDirectory(prefix="cardsharp-twice-") as folder:
         first_build, second_build = (
             read_build(BUILD_DIR),
@@ -159,19 +166,19 @@ def check_reproducible() -> Iterable[str]:
             yield from (f"{name}/{file}" for file in differing_files)
 
 
-def check_deployments() -> Iterable[str]:
+def check_deployable_combinations() -> Iterable[str]:
     """Check that each combination can be deployed, also over a stack of version 0.2."""
     return find_deployment_errors(read_build(BUILD_DIR))
 
 
-def check_artifacts() -> Iterable[str]:
+def check_artifact_performance() -> Iterable[str]:
     """Check that the built functions play a match within the performance targets."""
-    return _run([sys.executable, "-m", "cardsharp_tools.operations.artifact_test"])
+    return _run_check([sys.executable, "-m", "cardsharp_tools.operations.artifact_test"])
 
 
 _GATES: tuple[Callable[[], Iterable[str]], ...] = (
     *(
-        check_pins,
+        check_layer_requirements,
         check_workflows,
         check_sam_validate,
         check_cfn_lint,
@@ -180,22 +187,22 @@ _GATES: tuple[Callable[[], Iterable[str]], ...] = (
         check_bandit,
         check_secrets,
     ),
-    *(check_build, check_reproducible, check_deployments, check_artifacts),
+    *(check_build, check_reproducible, check_deployable_combinations, check_artifact_performance),
 )
 GATES = {gate.__name__.replace("_", "-"): gate for gate in _GATES}
 """Each check by its name; it tells what is wrong, nothing if it may pass."""
 
 
-def _run(command: Iterable[str], passing: Collection[int] = (0,)) -> list[str]:
-    """Return the output of a command if it failed, an empty list if it succeeded."""
-    done = run_command(command, {**os.environ, **QUIET_ENVIRONMENT})
-    if done.returncode in passing:
+def _run_check(command: Iterable[str], success_codes: Collection[int] = (0,)) -> list[str]:
+    """Run a check; return its output if it failed, an empty list if it succeeded."""
+    done = run_and_capture_output(command, {**os.environ, **QUIET_ENVIRONMENT})
+    if done.returncode in success_codes:
         return []
     lines = f"{done.stdout}{done.stderr}".splitlines()
     return [line for line in lines if line.strip()] or [f"exit {done.returncode}"]
 
 
-def _tool(name: str, folder: Path | None = None) -> Path:
+def _find_tool(name: str, folder: Path | None = None) -> Path:
     tool = (folder or CHECK_TOOLS_DIR) / name
     if not tool.exists():
         raise ConfigError(f"{name} is missing. Run `make check-deploy`, which installs it.")
@@ -210,12 +217,12 @@ def main() -> None:
     unknown = set(requested) - GATES.keys()
     if unknown:
         parser.error(f"there is no gate {', '.join(sorted(unknown))}")
-    shut = [name for name in GATES if name in requested and not _passes(name)]
+    shut = [name for name in GATES if name in requested and not _run_gate(name)]
     if shut:
         sys.exit(f"shut: {', '.join(shut)}")
 
 
-def _passes(name: str) -> bool:
+def _run_gate(name: str) -> bool:
     began = time.monotonic()
     sys.stdout.write(f"{name:13} ... ")
     sys.stdout.flush()

@@ -180,22 +180,27 @@ def check_node(path: str, node: ast.AST) -> Iterator[Breach]:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class DefinitionLocation:
     """Place at which a class or a limit is defined."""
 
     path: str
     line: int
 
 
-def module_classes(path: str, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+def module_classes(path: str, tree: ast.Module) -> Iterator[tuple[str, DefinitionLocation]]:
     """Yield the classes at the top of a module, by name."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            yield node.name, Definition(path, node.lineno)
+            yield node.name, DefinitionLocation(path, node.lineno)
 
 
-def duplicate_names(definitions: Mapping[str, Sequence[Definition]], rule: str) -> Iterator[Breach]:
-    """Yield each definition whose name an earlier module gives to another, with that module."""
+def duplicate_names(
+    definitions: Mapping[str, Sequence[DefinitionLocation]], rule: str
+) -> Iterator[Breach]:
+    """Yield a breach for each definition whose name an earlier module gives to another.
+
+    It names that module.
+    """
     for name, places in definitions.items():
         for place in places[1:]:
             yield Breach(place.path, place.line, name, rule, f"also in {places[0].path}")
@@ -207,19 +212,19 @@ _LIMIT_NAME = re.compile(
 )
 
 
-def limit_constants(path: str, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+def limit_constants(path: str, tree: ast.Module) -> Iterator[tuple[str, DefinitionLocation]]:
     """Yield each public limit or duration that a module defines, with its place."""
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         for target in targets:
             if isinstance(target, ast.Name) and _LIMIT_NAME.fullmatch(target.id):
-                yield target.id, Definition(path, node.lineno)
+                yield target.id, DefinitionLocation(path, node.lineno)
 
 
 # --- pages ----------------------------------------------------------------------------------------
 
 
-def prose_blocks(text: str) -> Iterator[tuple[int, str]]:
+def markdown_prose_blocks(text: str) -> Iterator[tuple[int, str]]:
     """Yield paragraphs, list items and table cells of a Markdown page, with their first lines."""
     block: list[str] = []
     start, is_code = 1, False
@@ -242,7 +247,7 @@ def prose_blocks(text: str) -> Iterator[tuple[int, str]]:
 
 def long_sentences(path: str, text: str) -> Iterator[Breach]:
     """Yield the sentences of a page with too many words; code counts as one word."""
-    for line, block in prose_blocks(text):
+    for line, block in markdown_prose_blocks(text):
         plain = _LINK.sub(r"\1", _CODE_SPAN.sub("code", block))
         for sentence in _SENTENCE_END.split(plain):
             words = re.findall(r"\S*\w\S*", sentence)
@@ -256,8 +261,8 @@ def long_sentences(path: str, text: str) -> Iterator[Breach]:
 
 def python_breaches(config: LintConfig) -> Iterator[Breach]:
     """Yield the breaches in all Python files."""
-    classes = defaultdict[str, list[Definition]](list)
-    limits = defaultdict[str, list[Definition]](list)
+    classes = defaultdict[str, list[DefinitionLocation]](list)
+    limits = defaultdict[str, list[DefinitionLocation]](list)
     files = [file for path in config.paths for file in sorted((config.root / path).rglob("*.py"))]
     for file in files:
         path = file.relative_to(config.root).as_posix()

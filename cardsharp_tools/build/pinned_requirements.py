@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from cardsharp.errors import ConfigError
-from cardsharp_tools.build.target import REPOSITORY_ROOT, run_command
+from cardsharp_tools.build.target import REPOSITORY_ROOT, run_and_capture_output
 
 REQUIREMENTS = {
     "layer": REPOSITORY_ROOT / "layers" / "dependencies" / "requirements.txt",
@@ -31,7 +31,9 @@ def export_lock(*groups: str, output_format: str = "requirements-txt") -> str:
     if uv is None:
         raise ConfigError("uv is missing. Run `make setup`.")
     options = (argument for group in groups for argument in ("--only-group", group))
-    result = run_command([uv, "export", *_EXPORT.split(), *options, "--format", output_format])
+    result = run_and_capture_output(
+        [uv, "export", *_EXPORT.split(), *options, "--format", output_format]
+    )
     if result.returncode != 0:
         raise ConfigError(f"uv.lock cannot be exported: {result.stderr.strip()}")
     return result.stdout

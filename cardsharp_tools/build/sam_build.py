@@ -28,7 +28,7 @@ from cardsharp_tools.build.target import (
     native_architecture,
     print_flushed,
     requested_target,
-    run_command,
+    run_and_capture_output,
 )
 from cardsharp_tools.local_cloud.nested_stacks import flatten_template
 from cardsharp_tools.local_cloud.template_files import (
@@ -73,9 +73,9 @@ class Build:
         return {
             name: resource
             for root, game in ROOT_STACKS
-            for name, resource in flatten_template(self.template_path(root), _located, game)[
-                "Resources"
-            ].items()
+            for name, resource in flatten_template(
+                self.template_path(root), _load_built_template, game
+            )["Resources"].items()
             if resource["Type"] in CODE_PROPERTIES
         }
 
@@ -109,8 +109,8 @@ class Build:
         }
 
 
-def _located(path: Path) -> dict[str, Any]:
-    """Return a built template whose functions and layers have the local path of their code."""
+def _load_built_template(path: Path) -> dict[str, Any]:
+    """Load a built template; its functions and layers get the local path of their code."""
     template = load_template(path)
     for resource in template["Resources"].values():
         key = CODE_PROPERTIES.get(resource["Type"])
@@ -121,13 +121,13 @@ def _located(path: Path) -> dict[str, Any]:
 
 def folder_size(folder: Path) -> int:
     """Return the total bytes of all files in a folder."""
-    return sum(file.stat().st_size for file in _files(folder))
+    return sum(file.stat().st_size for file in _iter_files(folder))
 
 
 def different_files(first_folder: Path, second_folder: Path) -> list[str]:
     """Return the relative names of files that differ between two folders."""
     first_files, second_files = (
-        {str(file.relative_to(folder)): file.read_bytes() for file in _files(folder)}
+        {str(file.relative_to(folder)): file.read_bytes() for file in _iter_files(folder)}
         for folder in (first_folder, second_folder)
     )
     return sorted(
@@ -145,7 +145,7 @@ def read_build(folder: Path) -> Build:
     return build
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _iter_files(folder: Path) -> Iterator[Path]:
     yield from sorted(file for file in folder.rglob("*") if file.is_file())
 
 
@@ -182,7 +182,7 @@ def find_sam() -> Path:
             "in a clone, or "
             "`uv tool install aws-sam-cli`."
         )
-    version_text = run_command([on_path, "--version"]).stdout
+    version_text = run_and_capture_output([on_path, "--version"]).stdout
     if (
         tuple(int(component) for component in re.findall(r"\d+", version_text)[:2])
         < MIN_SAM_VERSION
@@ -198,7 +198,7 @@ def run_sam(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
 
     Raises `BuildError` if it fails.
     """
-    done = run_command([str(find_sam()), *arguments], environment)
+    done = run_and_capture_output([str(find_sam()), *arguments], environment)
     output = f"{done.stdout}{done.stderr}".rstrip()
     if done.returncode != 0:
         raise BuildError(f"sam {arguments[0]} failed:\n{output}")
@@ -221,7 +221,7 @@ def sam_build(
     environment = {**target.environment(), **QUIET_ENVIRONMENT}
     environment |= {"UV_OFFLINE": "1", "PYTHONHASHSEED": "2"} if is_reproducibility_check else {}
     git = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
-    commit = run_command(git).stdout.strip()  # nothing where Git cannot tell
+    commit = run_and_capture_output(git).stdout.strip()  # nothing where Git cannot tell
     build = Build(output_dir)
     layers: dict[str, Path] = {}
     for root, folder in BUILD_FOLDERS.items():
@@ -245,7 +245,7 @@ def sam_build(
 def _share_layers(
     document: dict[str, Any], folder: Path, layers: dict[str, Path], excluded: Sequence[str]
 ) -> None:
-    """Let a built template use the layers that are built already; add those that it built."""
+    """Make a built template use the layers that exist already; add its new ones to `layers`."""
     for name, resource in document["Resources"].items():
         if resource["Type"] != LAYER_TYPE:
             continue
@@ -280,10 +280,10 @@ def main() -> None:
         (build.folder / SBOM_FILE).write_text(materials, "utf-8")
     except CardsharpError as error:
         sys.exit(str(error))
-    sys.exit(print_sizes(build, target))
+    sys.exit(check_function_sizes(build, target))
 
 
-def print_sizes(build: Build, target: BuildTarget) -> int:
+def check_function_sizes(build: Build, target: BuildTarget) -> int:
     """Print each function's size; return 1 if one is above our limit, else 0."""
     python = find_python(target.python)
     shipped = f"with bytecode by {python}" if python else "without bytecode (no such Python here)"

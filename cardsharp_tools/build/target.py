@@ -23,10 +23,13 @@ def print_flushed(line: str) -> None:
     sys.stdout.flush()
 
 
-def run_command(
+def run_and_capture_output(
     command: Iterable[str], environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in the repository; return the completed process with its captured output."""
+    """Run a command in the repository; return the completed process with its captured output.
+
+    A nonzero exit code does not raise an error.
+    """
     return subprocess.run(  # noqa: S603 - none of its words is a stranger's
         [*command],
         cwd=REPOSITORY_ROOT,
@@ -77,13 +80,17 @@ def native_architecture() -> str:
     return "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
 
 
-_PROBE = "import sys; print('%d.%d' % sys.version_info[:2])"
+_VERSION_PROBE = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
 def find_python(version: str) -> Path | None:
     """Return a working Python of `version`, e.g. "3.13": on PATH, pyenv's or uv's; else None."""
     return next(
-        (candidate for candidate in _candidates(version) if python_version(candidate) == version),
+        (
+            candidate
+            for candidate in _iter_candidate_pythons(version)
+            if python_version(candidate) == version
+        ),
         None,
     )
 
@@ -92,27 +99,27 @@ def python_version(python: Path) -> str | None:
     """Return an interpreter's version, or None if it only prints an error, as pyenv shims do."""
     try:
         result = subprocess.run(  # noqa: S603 - an interpreter found on this machine
-            [python, "-c", _PROBE], capture_output=True, text=True, check=True, timeout=120
+            [python, "-c", _VERSION_PROBE], capture_output=True, text=True, check=True, timeout=120
         )
     except (OSError, subprocess.SubprocessError):
         return None
     return result.stdout.strip()
 
 
-def _candidates(version: str) -> Iterator[Path]:
+def _iter_candidate_pythons(version: str) -> Iterator[Path]:
     on_path = shutil.which(f"python{version}")
     if on_path is not None:
         yield Path(on_path)
-        yield from _pyenv(Path(on_path).parent.parent, version)  # where it is one of its shims
-    yield from _pyenv(Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"), version)
+        yield from _find_pyenv(Path(on_path).parent.parent, version)  # where it is one of its shims
+    yield from _find_pyenv(Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"), version)
     uv = shutil.which("uv")
     if uv is not None:
-        result = run_command(
+        result = run_and_capture_output(
             [uv, "python", "find", "--no-python-downloads", "--no-project", version]
         )
         if result.returncode == 0:
             yield Path(result.stdout.strip())
 
 
-def _pyenv(root: Path, version: str) -> list[Path]:
+def _find_pyenv(root: Path, version: str) -> list[Path]:
     return sorted(root.glob(f"versions/{version}.*/bin/python{version}"), reverse=True)

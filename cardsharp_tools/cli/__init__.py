@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals by which a command is stopped; those that whoever started us ignores stay ignored."""
 
 
@@ -21,24 +21,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     usual = (signal.SIG_DFL, signal.default_int_handler)
     previous_handlers = {
         signal_number: then
-        for signal_number in STOPS
+        for signal_number in STOP_SIGNALS
         if (then := signal.getsignal(signal_number)) in usual
     }
     for signal_number in previous_handlers:
-        signal.signal(signal_number, _end)
+        signal.signal(signal_number, _exit_by_signal)
     try:
         from cardsharp_tools.cli.app import run  # noqa: PLC0415 - after the lines above
-        from cardsharp_tools.cli.exit_codes import stop_on_signals  # noqa: PLC0415
+        from cardsharp_tools.cli.exit_codes import install_stop_signal_handlers  # noqa: PLC0415
 
-        stop_on_signals(previous_handlers)
+        install_stop_signal_handlers(previous_handlers)
         return run(list(sys.argv[1:] if arguments is None else arguments))
     finally:
         for signal_number, then in previous_handlers.items():
             signal.signal(signal_number, then)
 
 
-def _end(signal_number: int, _frame: FrameType | None) -> None:
-    """End this process as the signal does; where it does not, by the exit code that tells of it."""
+def _exit_by_signal(signal_number: int, _frame: FrameType | None) -> None:
+    """End this process by a signal; if that fails, by the exit code that stands for it."""
     signal.signal(signal_number, signal.SIG_DFL)
     os.kill(os.getpid(), signal_number)
     os._exit(128 + signal_number)

@@ -144,11 +144,11 @@ def usage_error_text(error: cyclopts.CycloptsError) -> str:
     command = " ".join(("cardsharp", *(error.command_chain or ())))
     if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
         token = error.unused_tokens[0]
-        options = list(_options(error.app, token))[:_MAX_SUGGESTIONS]
+        options = list(_iter_possible_options(error.app, token))[:_MAX_SUGGESTIONS]
         suggestion = f" Did you mean {' or '.join(options)}?" if options else ""
         return f"`{command}` takes no argument '{token}'.{suggestion}"
     if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
-        argument = _explained(error.app, error.argument)
+        argument = _add_docstring_help(error.app, error.argument)
         value_count, _ = argument.token_count()
         about = f" ({str(argument.parameter.help).rstrip('.')})" if argument.parameter.help else ""
         if argument.field_info.is_positional:
@@ -158,8 +158,11 @@ def usage_error_text(error: cyclopts.CycloptsError) -> str:
     return str(error)
 
 
-def _explained(app: cyclopts.App | None, argument: cyclopts.Argument) -> cyclopts.Argument:
-    """An argument with what its field's docstring says, which is not read to run a command."""
+def _add_docstring_help(app: cyclopts.App | None, argument: cyclopts.Argument) -> cyclopts.Argument:
+    """Return the argument with the help from its field's docstring.
+
+    Docstrings are not parsed to run a command.
+    """
     documented_arguments = (
         () if app is None else app.assemble_argument_collection(parse_docstring=True)
     )
@@ -169,8 +172,11 @@ def _explained(app: cyclopts.App | None, argument: cyclopts.Argument) -> cyclopt
     )
 
 
-def _options(app: cyclopts.App | None, token: str) -> Iterator[str]:
-    """The options of a command that take this word: of text, or any for a number."""
+def _iter_possible_options(app: cyclopts.App | None, token: str) -> Iterator[str]:
+    """Yield the options of a command that take a word as their value.
+
+    These are the options with text; for a number they are all options.
+    """
     for argument in () if app is None else app.assemble_argument_collection():
         takes = token.isdigit() or "str" in str(argument.hint)
         if (
@@ -182,7 +188,7 @@ def _options(app: cyclopts.App | None, token: str) -> Iterator[str]:
             yield argument.name
 
 
-_EXAMPLE = re.compile(r"(?m)^  (cardsharp .*)$((?:\n {4,}.*)*)")
+_EXAMPLE_PATTERN = re.compile(r"(?m)^  (cardsharp .*)$((?:\n {4,}.*)*)")
 
 
 def narrow_examples(app: cyclopts.App, arguments: Sequence[str]) -> None:
@@ -194,7 +200,7 @@ def narrow_examples(app: cyclopts.App, arguments: Sequence[str]) -> None:
     if len(chain) < 2 or group is None or group is apps[-1]:  # noqa: PLR2004 - a group's command
         return
     start = " ".join(("cardsharp", *chain, ""))
-    every = _EXAMPLE.finditer(str(group.help_epilogue))
+    every = _EXAMPLE_PATTERN.finditer(str(group.help_epilogue))
     examples = [match.group() for match in every if f"{match[1]} ".startswith(start)]
     apps[-1].help_epilogue = "\n".join(("Examples:", *examples)) if examples else " "
 
@@ -205,11 +211,11 @@ def run(arguments: list[str]) -> int:
         prepare_streams()
         check_working_folder()
     except ConfigError as error:
-        return _failed(str(error), ExitCode.USAGE, arguments)
+        return _report_failure(str(error), ExitCode.USAGE, arguments)
     os.environ.update(loopback_environment())
     arguments = _current_arguments(arguments)
     try:
-        exit_code = _run(arguments)
+        exit_code = _run_app(arguments)
         for hint in take_hints():
             print_error(hint)
         with suppress(ValueError):  # a stream that whoever calls us has closed
@@ -218,12 +224,12 @@ def run(arguments: list[str]) -> int:
         discard_pending_output()
         return ExitCode.OK
     except OSError as error:
-        return _failed_outside(error, arguments)
+        return _report_unexpected_error(error, arguments)
     return exit_code
 
 
 def _current_arguments(arguments: list[str]) -> list[str]:
-    """Return the command line in its new spelling, and say on stderr what was renamed."""
+    """Return the command line in its new spelling; print on stderr which names are old."""
     current = Renames.load().current_arguments(arguments)
     for old_argument, new_argument in zip(arguments, current, strict=True):
         if old_argument != new_argument:
@@ -234,7 +240,7 @@ def _current_arguments(arguments: list[str]) -> list[str]:
     return current
 
 
-def _run(arguments: list[str]) -> int:
+def _run_app(arguments: list[str]) -> int:
     try:
         app = build_app()
         if not {"--help", "-h"}.isdisjoint(arguments):
@@ -250,11 +256,11 @@ def _run(arguments: list[str]) -> int:
         )
     except cyclopts.CycloptsError as error:
         command = " ".join(("cardsharp", *(error.command_chain or ())))
-        return _failed(
+        return _report_failure(
             f"{usage_error_text(error)} Try `{command} --help`.", ExitCode.USAGE, arguments
         )
     except CardsharpError as error:
-        return _failed(str(error), error_exit_code(error), arguments)
+        return _report_failure(str(error), error_exit_code(error), arguments)
     except KeyboardInterrupt as stop:
         with suppress(OSError):  # a terminal that was hung up
             print_error(f"Stopped.{_resume_hint(arguments, stop)}")
@@ -262,7 +268,7 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001 - the end of the program
-        return _failed_outside(error, arguments)
+        return _report_unexpected_error(error, arguments)
     return result if isinstance(result, int) else ExitCode.OK
 
 
@@ -274,7 +280,10 @@ GO_ON = (
 
 
 def _resume_hint(arguments: Sequence[str], stop: KeyboardInterrupt) -> str:
-    """A sentence with the command that goes on, or begins again, which Ctrl-C knows by itself."""
+    """Return a sentence with the command that continues, or starts again.
+
+    A person who stopped a command by Ctrl-C knows how to start it again.
+    """
     line, start = shlex.join([program_name(), *arguments]), " ".join((*arguments, ""))
     has_run_file = "duel" in arguments and not {"--out", "--resume"}.isdisjoint(arguments)
     if has_run_file or start.startswith(tuple(f"{prefix} " for prefix in GO_ON)):
@@ -286,29 +295,32 @@ def _resume_hint(arguments: Sequence[str], stop: KeyboardInterrupt) -> str:
     )
 
 
-def _failed(message: str, exit_code: ExitCode, arguments: Sequence[str]) -> ExitCode:
-    """Tell people, and the program that asked for JSON; the exit code."""
+def _report_failure(message: str, exit_code: ExitCode, arguments: Sequence[str]) -> ExitCode:
+    """Print the error, also as JSON if the program asked for it; return the exit code."""
     print_error(message)
     if "--json" in arguments:
         print_json({"error": message})
     return exit_code
 
 
-def _failed_outside(error: Exception, arguments: Sequence[str]) -> ExitCode:
-    """Tell of a fault of the machine's or, where it is none, of ours; the exit code."""
+def _report_unexpected_error(error: Exception, arguments: Sequence[str]) -> ExitCode:
+    """Report a fault of the machine or, if it is none, a bug of ours; return the exit code."""
     message = machine_fault(error)
     if isinstance(error, OSError) and error.filename is None:  # perhaps of the output itself
         discard_pending_output()
     if message is None:
-        return _failed(save_traceback(error), ExitCode.FAILED, arguments)
-    return _failed(message, ExitCode.FAILED, arguments)
+        return _report_failure(save_and_describe_traceback(error), ExitCode.FAILED, arguments)
+    return _report_failure(message, ExitCode.FAILED, arguments)
 
 
 ISSUE_HINT = "under Issues on the project's GitHub page"  # where faults are told
 
 
-def save_traceback(error: Exception) -> str:
-    """Save the traceback of a bug in a file and return a sentence that names the file."""
+def save_and_describe_traceback(error: Exception) -> str:
+    """Save the traceback of a bug in a file; return a request to report it.
+
+    The returned text names the file.
+    """
     text = redact("".join(traceback.format_exception(error)))
     with tempfile.NamedTemporaryFile(
         "w", prefix="cardsharp-", suffix=".txt", delete=False, encoding="utf-8"

@@ -21,22 +21,22 @@ from cardsharp.errors import ConfigError
 
 DEFAULT_WIDTH = 80  # columns where the output is no terminal and nothing says how wide it is
 MAX_WIDTH = 120  # columns beyond which lines are hard to read
-_PICTURES = 0x2400  # where Unicode has the pictures of the control characters, in their order
+_PICTURES_START = 0x2400  # where Unicode has the pictures of the control characters, in their order
 
 
 def result_console() -> Console:
     """Return the console for results: plain text if stdout is not a terminal."""
-    return _console(sys.stdout)
+    return _create_console(sys.stdout)
 
 
 def message_console() -> Console:
     """Return the console for progress and errors; it ignores errors of a closed stderr."""
-    return _console(cast("IO[str]", _Unfailing(sys.stderr)))
+    return _create_console(cast("IO[str]", _BestEffortStream(sys.stderr)))
 
 
 def help_console() -> Console:
     """Return the console for --help, without trailing spaces."""
-    return Console(file=_trimmed(sys.stdout))
+    return Console(file=_trim_unless_terminal(sys.stdout))
 
 
 def print_json(document: object) -> None:
@@ -46,7 +46,7 @@ def print_json(document: object) -> None:
     if not text.isascii() and not _is_encodable(text):
         text = json.dumps(document, indent=indent, default=str)  # escapes, which any program reads
     if not text.isprintable():
-        text = "".join(c if _is_seen(c) or c == "\n" else json.dumps(c)[1:-1] for c in text)
+        text = "".join(c if _is_displayable(c) or c == "\n" else json.dumps(c)[1:-1] for c in text)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -116,7 +116,7 @@ def program_name() -> str:
     return str(program_path)
 
 
-def print_result(document: object, *lines: object, as_json: bool, style: str = "") -> None:
+def print_json_or_lines(document: object, *lines: object, as_json: bool, style: str = "") -> None:
     """Print the document with `as_json`, else the lines or tables."""
     if as_json:
         print_json(document)
@@ -133,7 +133,7 @@ def print_command(command: str, purpose: str = "", console: Console | None = Non
     )
 
 
-class _SafeConsole(Console):
+class _SanitizingConsole(Console):
     """Console for untrusted text, whose reader may go away before the end, as `head` does.
 
     Any printed text may contain a name that a stranger chose. So no text may control the
@@ -163,23 +163,23 @@ class _SafeConsole(Console):
         raise BrokenPipeError
 
 
-class _Trimmed:
-    """A stream that is no terminal: tables' lines reach it without the spaces at their ends."""
+class _TrimmingStream:
+    """Stream other than a terminal, which drops the spaces at the ends of a table's lines."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
         """Write the text without spaces at the ends of lines; return its length."""
-        self._stream.write(_AT_END.sub("\n", text))
+        self._stream.write(_TRAILING_SPACES_PATTERN.sub("\n", text))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the stream has it
         return getattr(self._stream, name)
 
 
-class _Unfailing:
-    """A stream of what is said beside something else: what cannot be written is lost."""
+class _BestEffortStream:
+    """Stream for additional messages, which drops a message that cannot be written."""
 
     def __init__(self, stream: IO[str] | None) -> None:
         self._stream = stream
@@ -207,28 +207,30 @@ class _Unfailing:
         return getattr(self._stream, name)
 
 
-_AT_END = re.compile(" +\n")
+_TRAILING_SPACES_PATTERN = re.compile(" +\n")
 
 
-def _trimmed(stream: IO[str]) -> IO[str]:
-    return stream if stream.isatty() else cast("IO[str]", _Trimmed(stream))
+def _trim_unless_terminal(stream: IO[str]) -> IO[str]:
+    return stream if stream.isatty() else cast("IO[str]", _TrimmingStream(stream))
 
 
-def _console(stream: IO[str]) -> Console:
-    console = _SafeConsole(file=_trimmed(stream), highlight=False, markup=False, emoji=False)
+def _create_console(stream: IO[str]) -> Console:
+    console = _SanitizingConsole(
+        file=_trim_unless_terminal(stream), highlight=False, markup=False, emoji=False
+    )
     if "COLUMNS" not in os.environ:
         width = console.width if console.is_terminal else DEFAULT_WIDTH
         console.width = min(width, MAX_WIDTH)
     return console
 
 
-def _is_seen(character: str) -> bool:
-    """Return True if a character is displayed as it is and has no other effect."""
+def _is_displayable(character: str) -> bool:
+    """Return True if a character is displayed unchanged and has no other effect."""
     return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def visible_char(character: str) -> str:
     """Return the character, or a visible replacement for a control character."""
-    if _is_seen(character):
+    if _is_displayable(character):
         return character
-    return chr(_PICTURES + ord(character)) if character < " " else "\N{REPLACEMENT CHARACTER}"
+    return chr(_PICTURES_START + ord(character)) if character < " " else "\N{REPLACEMENT CHARACTER}"

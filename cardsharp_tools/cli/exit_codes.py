@@ -43,7 +43,7 @@ def interrupt_exit_code(stop: KeyboardInterrupt) -> ExitCode:
     )
 
 
-def stop_on_signals(signals: Collection[int]) -> None:
+def install_stop_signal_handlers(signals: Collection[int]) -> None:
     """Make the first of these signals raise `StoppedBySignal`; Ctrl-C stays as in Python.
 
     What has not ended `END_LIMIT` later is cut off, unless it was Ctrl-C, also where it is the end
@@ -54,7 +54,7 @@ def stop_on_signals(signals: Collection[int]) -> None:
 
     def stop(signal_number: int, _frame: FrameType | None) -> None:
         if not alarms:
-            alarm = Timer(END_LIMIT, _cut_off, (signal_number,))
+            alarm = Timer(END_LIMIT, _kill_process, (signal_number,))
             alarm.daemon = True
             alarms.append(alarm)
             alarm.start()
@@ -66,7 +66,7 @@ def stop_on_signals(signals: Collection[int]) -> None:
         )
 
 
-def _cut_off(signal_number: int) -> None:
+def _kill_process(signal_number: int) -> None:
     os.write(
         2,
         f"cardsharp: the command did not end within {END_LIMIT:g} s, so it was killed.\n".encode(),

@@ -31,7 +31,7 @@ def generated_cli_page() -> str:
     return f"{head}{BEGIN}{table}\n{END}{rest.partition(END)[2]}"
 
 
-def game_docs(game: Game) -> Mapping[Path, str]:
+def openapi_documents_by_file(game: Game) -> Mapping[Path, str]:
     """Return the contents of a game's generated API documents by file."""
     return {
         DOCS / f"{'-'.join(filter(None, (game.name, name)))}-openapi.json": (
@@ -45,5 +45,5 @@ if __name__ == "__main__":
     CLI_PAGE.write_text(generated_cli_page(), "utf-8")
     for game in all_games():
         if game.http_service is not None:
-            for file, text in game_docs(game).items():
+            for file, text in openapi_documents_by_file(game).items():
                 file.write_text(text, "utf-8")

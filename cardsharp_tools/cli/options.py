@@ -82,8 +82,8 @@ def parse_duration(_kind: object, tokens: Sequence[Token]) -> timedelta:
     return int(match[1]) * {"d": timedelta(days=1), "h": timedelta(hours=1)}[match[2]]
 
 
-def _file(_kind: object, tokens: Sequence[Token]) -> Path:
-    """The file that "sqlite:FILE" or FILE names; raises ValueError for another kind of store."""
+def _parse_store_file(_kind: object, tokens: Sequence[Token]) -> Path:
+    """Return the file of "sqlite:FILE" or FILE; raise `ValueError` for another kind of store."""
     kind, _, rest = tokens[0].value.rpartition(":")
     if kind not in {"", "sqlite"}:
         raise ValueError("Matches that are played here are stored in a file: give sqlite:FILE.")
@@ -94,14 +94,14 @@ StoreFile = Annotated[
     Path | None,
     Parameter(
         name=("--store", "--data"),
-        converter=_file,
+        converter=_parse_store_file,
         help="The match log to write: sqlite:FILE. Default: the log of this machine.",
     ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListenOptions(CommandOptions):
+class ArenaServerOptions(CommandOptions):
     """Address, encryption and access options of an arena's server."""
 
     host: str = "127.0.0.1"

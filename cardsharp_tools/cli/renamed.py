@@ -14,7 +14,7 @@ from cardsharp.play.catalog import all_games
 END_OF_RELEASE = "0.4.0"
 """The release that drops the old spellings."""
 
-_OPTION = "--"
+_OPTION_PREFIX = "--"
 _Row = TypeVar("_Row")
 
 
@@ -39,17 +39,17 @@ class Renames:
         for word in arguments:  # the words of the command stand before everything else
             if word.startswith("-"):
                 break
-            chain.append(self._command_word((*chain, word)))
-        options, values = self._rows(self.options, chain), self._rows(self.values, chain)
+            chain.append(self._current_command((*chain, word)))
+        options, values = self._find_rows(self.options, chain), self._find_rows(self.values, chain)
         current, option = [*chain], ""
         for word_index, word in enumerate(arguments[len(chain) :], len(chain)):
-            if word == _OPTION:  # every word after it is a value, whatever it looks like
+            if word == _OPTION_PREFIX:  # every word after it is a value, whatever it looks like
                 return [*current, *arguments[word_index:]]
-            if word.startswith(_OPTION):
-                name, equals, value = word.removeprefix(_OPTION).partition("=")
+            if word.startswith(_OPTION_PREFIX):
+                name, equals, value = word.removeprefix(_OPTION_PREFIX).partition("=")
                 option = options.get(name, name)
                 new_value = values.get(option, {}).get(value, value)
-                current.append(f"{_OPTION}{option}{equals}{new_value}")
+                current.append(f"{_OPTION_PREFIX}{option}{equals}{new_value}")
             else:
                 current.append(values.get(option, {}).get(word, word))
         return current
@@ -61,11 +61,11 @@ class Renames:
 
         `settings` is a table of `cardsharp.toml`. Where it has both spellings, the new one counts.
         """
-        options, values = self._rows(self.options, chain), self._rows(self.values, chain)
+        options, values = self._find_rows(self.options, chain), self._find_rows(self.values, chain)
         current: dict[str, Any] = {}
         for key, value in settings.items():
             if isinstance(value, dict):
-                word = self._command_word((*chain, key))
+                word = self._current_command((*chain, key))
                 table = self.current_settings(value, (*chain, word))
                 other_table = current.get(word, {})  # of the same command in its other spelling
                 current[word] = other_table | table if word == key else table | other_table
@@ -73,24 +73,25 @@ class Renames:
                 current[name] = _current_value(value, values.get(name, {}))
         return current
 
-    def _keys(self, words: Sequence[str]) -> Iterator[str]:
+    def _lookup_keys(self, words: Sequence[str]) -> Iterator[str]:
         """Yield a command's keys in the table: all its words, and those after a game's name."""
         yield " ".join(words)
         if words and words[0] in self._games:
             yield " ".join(words[1:])
 
-    def _command_word(self, words: Sequence[str]) -> str:
-        """Return the last word of a command as it is now."""
+    def _current_command(self, words: Sequence[str]) -> str:
+        """Return the current spelling of a command's last word."""
         return next(
-            (self.commands[key] for key in self._keys(words) if key in self.commands), words[-1]
+            (self.commands[key] for key in self._lookup_keys(words) if key in self.commands),
+            words[-1],
         )
 
-    def _rows(
+    def _find_rows(
         self, rows: Mapping[str, Mapping[str, _Row]], words: Sequence[str]
     ) -> Mapping[str, _Row]:
         """Return the rows of the longest command with which the words begin."""
         for prefix_length in range(len(words), 0, -1):
-            for key in self._keys(words[:prefix_length]):
+            for key in self._lookup_keys(words[:prefix_length]):
                 if key in rows:
                     return rows[key]
         return {}

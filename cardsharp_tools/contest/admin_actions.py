@@ -17,7 +17,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game
 from cardsharp.play.game import Game
 from cardsharp_tools.contest.contest_manager import ContestManager
-from cardsharp_tools.contest.match_worker import game_for_sides
+from cardsharp_tools.contest.match_worker import simulation_for_side_count
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.strategy_file import (
     is_user_strategy,
@@ -42,7 +42,7 @@ def contest_settings(  # noqa: PLR0913, PLR0917 - what a contest is founded with
     contest_format = FORMATS_BY_NAME[format_name]
     if (
         seats is not None
-        and contest_format.replace_known_fields(max_teams_per_match=seats).max_teams_per_match
+        and contest_format.replace_matching_fields(max_teams_per_match=seats).max_teams_per_match
         != seats
     ):
         raise ConfigError(
@@ -63,11 +63,11 @@ def contest_settings(  # noqa: PLR0913, PLR0917 - what a contest is founded with
         seats=seats or contest_format.max_teams_per_match,
     )
     for teams_at_table in range(settings.seats, 1, -1):
-        game_for_sides(settings.game, teams_at_table)
+        simulation_for_side_count(settings.game, teams_at_table)
     return settings
 
 
-def check_teams(
+def check_teams_and_get_game(
     records: ContestRecords, team_requests: TeamRequests, *, is_local: bool = True
 ) -> Game:
     """Check the teams that are to enter a contest, and return its game.
@@ -102,7 +102,7 @@ def check_teams(
     return of
 
 
-def enter_teams(
+def enter_teams_with_passwords(
     records: ContestRecords, team_requests: TeamRequests
 ) -> Iterator[tuple[TeamEntry, str | None]]:
     """Enter teams that were checked; yield each one, with a password if it needs one."""
@@ -120,24 +120,27 @@ AdminHandler = Callable[
 ]  # of a venue, the contest's name, and a form's fields
 
 
-def _new(manager: ContestManager, _contest: str, **form: str) -> None:
+def _create_contest(manager: ContestManager, _contest: str, **form: str) -> None:
     if form["format"] not in FORMATS_BY_NAME:
         raise ConfigError(f"There is no format {form['format']}. Choose one of the list.")
-    matches, timeout = int(_number(form["count"])), _number(form["timeout"])
+    matches, timeout = int(_parse_number(form["count"])), _parse_number(form["timeout"])
     of = get_game(form["of"]).name
     manager.create_contest(contest_settings(form["name"], form["format"], matches, timeout, of))
 
 
-def _enter(manager: ContestManager, contest: str, *, teams: str) -> TeamCredentials:
-    """Enter a team for each line, its name and perhaps a comma and its strategy."""
+def _enter_teams(manager: ContestManager, contest: str, *, teams: str) -> TeamCredentials:
+    """Enter a team for each line.
+
+    A line has the team's name and, optionally, a comma and its strategy.
+    """
     lines = [line.partition(",") for line in teams.splitlines() if line.strip()]
     team_requests = [(name.strip(), strategy.strip() or None) for name, _, strategy in lines]
     with manager.records(contest) as records:
-        check_teams(records, team_requests)
-        return list(enter_teams(records, team_requests))
+        check_teams_and_get_game(records, team_requests)
+        return list(enter_teams_with_passwords(records, team_requests))
 
 
-def _passwords(manager: ContestManager, contest: str, *, name: str = "") -> TeamCredentials:
+def _reset_passwords(manager: ContestManager, contest: str, *, name: str = "") -> TeamCredentials:
     """Give a new password to a team, or to all teams that play remotely."""
     with manager.records(contest) as records:
         outside = [team.id for team in records.teams() if team.strategy in REMOTE_STRATEGIES]
@@ -145,27 +148,27 @@ def _passwords(manager: ContestManager, contest: str, *, name: str = "") -> Team
         return [admin.reset_password(team) for team in ([name] if name else outside)]
 
 
-def _run(manager: ContestManager, contest: str, *, seeding: str) -> None:
+def _start_contest(manager: ContestManager, contest: str, *, seeding: str) -> None:
     by_practice = ["--seed-by-practice"] if seeding == "practice" else []
     manager.start(contest, "run", "--keep-serving", *by_practice)
 
 
-def _stop(manager: ContestManager, contest: str) -> None:
+def _stop_contest(manager: ContestManager, contest: str) -> None:
     manager.stop(contest)
-    _admin_handler(partial(ContestAdmin.add_note, text="stopped"))(manager, contest)
+    _admin_handler(partial(ContestAdmin.add_history_entry, text="stopped"))(manager, contest)
 
 
-def _admin_handler(does: Callable[..., object]) -> AdminHandler:
+def _admin_handler(action: Callable[..., object]) -> AdminHandler:
     """Wrap a function of `ContestAdmin` as a handler; form fields are passed by parameter name."""
 
     def done(manager: ContestManager, contest: str, **fields: str) -> None:
         with manager.records(contest) as records:
-            does(ContestAdmin(records, utc_now), **fields)
+            action(ContestAdmin(records, utc_now), **fields)
 
     return done
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -178,16 +181,16 @@ def _number(text: str) -> float:
 ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {
     "new": (
         "Create {name}: {format} of {of}, {count} matches per pairing, {timeout} s per turn?",
-        _new,
+        _create_contest,
     ),
-    "enter": ("Enter these teams, and show their passwords once?\n{teams}", _enter),
+    "enter": ("Enter these teams, and show their passwords once?\n{teams}", _enter_teams),
     "password": (
         "Give {name} a new password? The old one becomes invalid within seconds.",
-        _passwords,
+        _reset_passwords,
     ),
     "passwords": (
         "Give new passwords to all teams that sign in? The old ones become invalid.",
-        _passwords,
+        _reset_passwords,
     ),
     "rename": ("Give {name} the name {new_name}?", _admin_handler(ContestAdmin.rename_team)),
     "remove": ("Remove {name}?", _admin_handler(ContestAdmin.remove_team)),
@@ -206,7 +209,9 @@ ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {
     "freeze": (
         "Freeze the scoreboard for spectators in {minutes} minutes?",
         _admin_handler(
-            lambda admin, minutes: admin.freeze(utc_now() + timedelta(minutes=_number(minutes)))
+            lambda admin, minutes: admin.freeze(
+                utc_now() + timedelta(minutes=_parse_number(minutes))
+            )
         ),
     ),
     "reveal": ("Reveal the next round to spectators?", _admin_handler(ContestAdmin.reveal_round)),
@@ -226,8 +231,8 @@ ADMIN_ACTIONS: Mapping[str, tuple[str, AdminHandler]] = {
         "Open the arena and let the teams practise until you stop it?",
         lambda manager, contest: manager.start(contest, "practice"),
     ),
-    "run": ("Begin or continue? Practice ends, and teams are seeded by {seeding}.", _run),
-    "stop": ("Close the arena? No match continues until you start it again.", _stop),
+    "run": ("Begin or continue? Practice ends, and teams are seeded by {seeding}.", _start_contest),
+    "stop": ("Close the arena? No match continues until you start it again.", _stop_contest),
 }
 """Actions of the organiser's page by name: the question that confirms one, and its handler.
 

@@ -29,7 +29,7 @@ from starlette.routing import Route
 
 from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
-from cardsharp.contest.freeze import current_freeze
+from cardsharp.contest.freeze import active_or_scheduled_freeze
 from cardsharp.contest.view.overview import ContestOverview
 from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.core.clock import utc_now
@@ -53,10 +53,10 @@ from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 
 MAX_FORM_BYTES = 20_000  # bytes of a form, enough for the names of 64 teams
 
-_NEW = {**HEADERS, "Cache-Control": "no-store"}
+_NO_STORE_HEADERS = {**HEADERS, "Cache-Control": "no-store"}
 _SITE = SiteInfo("Cardsharp", matches_path="/", links=(("Contests", "/"),))
-_FOLDER = Path(__file__).with_name("templates")
-_STYLE, _SEAT = "organiser.css", "seat"
+_TEMPLATE_FOLDER = Path(__file__).with_name("templates")
+_STYLESHEET_NAME, _BROWSER_COOKIE = "organiser.css", "seat"
 
 
 class AdminPages:
@@ -66,21 +66,25 @@ class AdminPages:
         self, manager: ContestManager, password: str, clock: Callable[[], datetime]
     ) -> None:
         self._manager, self._password = manager, password
-        self._seal, self._seats = secrets.token_bytes(32), set[str]()
+        self._signing_key, self._browser_ids = secrets.token_bytes(32), set[str]()
         # Wrong passwords are limited. All clients on this machine have the same address, so a
         # browser that has signed in gets a cookie. Others' wrong passwords then do not lock it out.
-        self._guesses = LoginThrottle(MemoryWindowCounter(clock), clock, delays_response=False)
+        self._login_throttle = LoginThrottle(
+            MemoryWindowCounter(clock), clock, delays_response=False
+        )
 
     def application(self) -> Starlette:
         """Return the pages as an application that accepts only this machine's host names."""
         routes = [
-            Route("/", self._with_authorization(self._contests)),
-            Route("/contests/{name}", self._with_authorization(self._contest)),
-            Route("/contests/{name}/results.csv", self._with_authorization(self._csv)),
-            Route("/contests/{name}/page", self._with_authorization(self._page)),
-            Route("/ask", self._with_authorization(self._ask)),
-            Route("/do", self._with_authorization(self._do), methods=["POST"]),
-            *(Route(f"/page/{name}", _asset) for name in (*ASSETS, _STYLE)),
+            Route("/", self._with_authorization(self._serve_contests)),
+            Route("/contests/{name}", self._with_authorization(self._serve_contest)),
+            Route(
+                "/contests/{name}/results.csv", self._with_authorization(self._serve_results_csv)
+            ),
+            Route("/contests/{name}/page", self._with_authorization(self._serve_standalone_page)),
+            Route("/ask", self._with_authorization(self._serve_confirmation)),
+            Route("/do", self._with_authorization(self._run_action), methods=["POST"]),
+            *(Route(f"/page/{name}", _serve_asset) for name in (*ASSETS, _STYLESHEET_NAME)),
         ]
         # Another site may point its host name at this machine (DNS rebinding) and would then be
         # able to read these pages. Its host name is rejected.
@@ -96,16 +100,16 @@ class AdminPages:
                 return rejection
             form_data: Form = {}
             try:
-                form_data = await _form(request)
+                form_data = await _read_form_data(request)
                 response = await run_in_threadpool(handler, request, form_data)
             except CardsharpError as error:
-                text = _render("refused.html", message=str(error), back=_back(form_data))
-                response = HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NEW)
-            if request.cookies.get(_SEAT) not in self._seats:
+                text = _render("refused.html", message=str(error), back=_back_link(form_data))
+                response = HTMLResponse(text, HTTPStatus.CONFLICT, headers=_NO_STORE_HEADERS)
+            if request.cookies.get(_BROWSER_COOKIE) not in self._browser_ids:
                 seat = secrets.token_urlsafe(18)
-                self._seats.add(seat)
-                self._guesses.remember_login_address(seat, ADMIN)
-                response.set_cookie(_SEAT, seat, httponly=True, samesite="strict")
+                self._browser_ids.add(seat)
+                self._login_throttle.remember_login_address(seat, ADMIN)
+                response.set_cookie(_BROWSER_COOKIE, seat, httponly=True, samesite="strict")
             return response
 
         return endpoint
@@ -114,13 +118,13 @@ class AdminPages:
         """Return a rejection if the request is forged or not from the organiser, else None."""
         authorization, seat = (
             request.headers.get("authorization", ""),
-            request.cookies.get(_SEAT, ""),
+            request.cookies.get(_BROWSER_COOKIE, ""),
         )
-        seat = seat if seat in self._seats else ""
+        seat = seat if seat in self._browser_ids else ""
         status, more = HTTPStatus.UNAUTHORIZED, {}
         message = "This page needs the organiser's password."
         try:
-            self._guesses.check_attempt_allowed(seat, ADMIN)
+            self._login_throttle.check_attempt_allowed(seat, ADMIN)
         except HttpError as error:
             status, message = HTTPStatus(error.status), str(error)
         else:
@@ -130,12 +134,12 @@ class AdminPages:
                 return None
             more = {"WWW-Authenticate": f'Basic realm="{DIGEST_REALM}", charset="UTF-8"'}
             if authorization:
-                self._guesses.record_failure(seat, ADMIN)
+                self._login_throttle.record_failure_and_get_delay(seat, ADMIN)
         text = _render("refused.html", message=message, back="/")
-        return HTMLResponse(text, status, {**_NEW, **more})
+        return HTMLResponse(text, status, {**_NO_STORE_HEADERS, **more})
 
-    def _contests(self, _request: Request, _form: Form) -> Response:
-        """GET /."""
+    def _serve_contests(self, _request: Request, _form: Form) -> Response:
+        """Serve GET /: the list of contests."""
         contests = []
         for name in self._manager.contest_names():
             with self._manager.records(name) as records:
@@ -147,8 +151,8 @@ class AdminPages:
             "contests.html", contests=contests, formats=list(FORMATS_BY_NAME), games=game_names
         )
 
-    def _contest(self, request: Request, _form: Form) -> Response:
-        """GET /contests/{name}."""
+    def _serve_contest(self, request: Request, _form: Form) -> Response:
+        """Serve GET /contests/{name}: the contest's page for the organiser."""
         name = request.path_params["name"]
         with self._manager.records(name) as records:
             acts = ContestAdmin(records, utc_now).action_history()
@@ -161,12 +165,12 @@ class AdminPages:
             }
             context |= {
                 "holder": self._manager.running_command(name),
-                "freeze": current_freeze(records),
+                "freeze": active_or_scheduled_freeze(records),
             }
             return _html_response("organiser.html", **context, acts=acts[::-1])
 
-    def _csv(self, request: Request, _form: Form) -> Response:
-        """GET /contests/{name}/results.csv: a row for each match."""
+    def _serve_results_csv(self, request: Request, _form: Form) -> Response:
+        """Serve GET /contests/{name}/results.csv: a row for each match."""
         with self._manager.records(request.path_params["name"]) as records:
             team_names = records.team_names_with_removed()
             rows = [
@@ -174,51 +178,59 @@ class AdminPages:
                 for result in records.results_with_discarded()
                 for row in match_rows(result, team_names)
             ]
-        return Response(csv_text(rows), headers=_NEW, media_type="text/csv")
+        return Response(csv_text(rows), headers=_NO_STORE_HEADERS, media_type="text/csv")
 
-    def _page(self, request: Request, _form: Form) -> Response:
-        """GET /contests/{name}/page: the contest's page as one file."""
+    def _serve_standalone_page(self, request: Request, _form: Form) -> Response:
+        """Serve GET /contests/{name}/page: the contest's page as one file."""
         with self._manager.records(request.path_params["name"]) as records:
             text = standalone_contest_page(records)
         # The file contains its own Content-Security-Policy, so no header is needed.
         return HTMLResponse(text, headers={"X-Content-Type-Options": "nosniff"})
 
-    def _ask(self, _request: Request, form_data: Form) -> Response:
-        """GET /ask: the confirmation of an action."""
-        question_template, _, fields = _deed(form_data)
-        seal = self._sealed(form_data)
+    def _serve_confirmation(self, _request: Request, form_data: Form) -> Response:
+        """Serve GET /ask: the confirmation of an action."""
+        question_template, _, fields = _parse_action(form_data)
+        seal = self._sign_action(form_data)
         text = question_template.format(**fields)
         return _html_response(
-            "ask.html", question=text, form=form_data, back=_back(form_data), seal=seal
+            "ask.html", question=text, form=form_data, back=_back_link(form_data), seal=seal
         )
 
-    def _do(self, request: Request, form_data: Form) -> Response:
-        """POST /do: run a confirmed action; then show the contest's page, or sheets to print."""
+    def _run_action(self, request: Request, form_data: Form) -> Response:
+        """Serve POST /do: run a confirmed action.
+
+        The response is the contest's page, or sheets to print.
+        """
         form_fields = {name: value for name, value in form_data.items() if name != "seal"}
         same_site = request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
         if not same_site or not hmac.compare_digest(
-            form_data.get("seal", ""), self._sealed(form_fields)
+            form_data.get("seal", ""), self._sign_action(form_fields)
         ):
             raise ConfigError(
                 "The contest has changed since you opened this page. Reload it and try again."
             )
-        _, does, fields = _deed(form_fields)
+        _, does, fields = _parse_action(form_fields)
         sheets = does(self._manager, form_fields.get("contest", ""), **fields)
         contest = form_fields.get("contest") or fields["name"]
         if sheets:
             holder = self._manager.running_command(contest)
             url = "" if holder is None else holder.url
             return _html_response("sheets.html", contest=contest, sheets=sheets, url=url)
-        return RedirectResponse(f"/contests/{quote(contest)}", HTTPStatus.SEE_OTHER, headers=_NEW)
+        return RedirectResponse(
+            f"/contests/{quote(contest)}", HTTPStatus.SEE_OTHER, headers=_NO_STORE_HEADERS
+        )
 
-    def _sealed(self, form_data: Form) -> str:
-        """Return the signature that proves that our page offered this action in this state."""
+    def _sign_action(self, form_data: Form) -> str:
+        """Return a signature of an action in the current state of its contest.
+
+        It proves that our page offered this action in this state.
+        """
         acts = 0
         if contest := form_data.get("contest"):
             with self._manager.records(contest) as records:
                 acts = records.admin_action_count
         text = json.dumps([sorted(form_data.items()), acts])
-        return hmac.digest(self._seal, text.encode(), "sha256").hex()
+        return hmac.digest(self._signing_key, text.encode(), "sha256").hex()
 
 
 @contextmanager
@@ -234,14 +246,14 @@ def serve_admin_pages(
         yield server.url
 
 
-async def _form(request: Request) -> Form:
+async def _read_form_data(request: Request) -> Form:
     """Return the fields of a form or of a query string, without the empty ones."""
     is_sent = request.method == "POST"
     form_data = await read_form(request, MAX_FORM_BYTES, 16) if is_sent else request.query_params
     return {name: value.replace("\r\n", "\n") for name, value in form_data.items() if value}
 
 
-def _deed(form_data: Form) -> tuple[str, AdminHandler, Form]:
+def _parse_action(form_data: Form) -> tuple[str, AdminHandler, Form]:
     """Return the question of the requested action, its handler, and the fields that it uses."""
     if form_data.get("act") not in ADMIN_ACTIONS:
         raise ConfigError("This page has no such action.")
@@ -254,29 +266,31 @@ def _deed(form_data: Form) -> tuple[str, AdminHandler, Form]:
     return question_template, does, fields
 
 
-def _back(form_data: Form) -> str:
+def _back_link(form_data: Form) -> str:
     contest = form_data.get("contest", "")
     return f"/contests/{quote(contest, safe='')}" if contest else "/"
 
 
-def _asset(request: Request) -> Response:
+def _serve_asset(request: Request) -> Response:
     name = request.url.path.rpartition("/")[2]
-    is_stylesheet = name == _STYLE
-    text = (_FOLDER / name).read_text(encoding="utf-8") if is_stylesheet else read_asset(name)
+    is_stylesheet = name == _STYLESHEET_NAME
+    text = (
+        (_TEMPLATE_FOLDER / name).read_text(encoding="utf-8") if is_stylesheet else read_asset(name)
+    )
     return Response(text, headers=HEADERS, media_type="text/css" if is_stylesheet else ASSETS[name])
 
 
 def _html_response(template: str, **content: object) -> Response:
-    return HTMLResponse(_render(template, **content), headers=_NEW)
+    return HTMLResponse(_render(template, **content), headers=_NO_STORE_HEADERS)
 
 
 def _render(template: str, **content: object) -> str:
-    return _templates().get_template(template).render(site=_SITE, alone=None, **content)
+    return _load_templates().get_template(template).render(site=_SITE, alone=None, **content)
 
 
 @cache
-def _templates() -> Environment:
-    environment = template_environment(FileSystemLoader(_FOLDER))
+def _load_templates() -> Environment:
+    environment = template_environment(FileSystemLoader(_TEMPLATE_FOLDER))
     environment.filters["local"] = to_local
     environment.globals["asked"] = lambda act, contest="", **fields: (
         "/ask?" + urlencode({"contest": contest, "act": act, **fields})

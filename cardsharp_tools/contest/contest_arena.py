@@ -31,11 +31,11 @@ from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
-from cardsharp_tools.cli.options import ListenOptions
-from cardsharp_tools.contest.local_match_host import MATCH_LOG_FILE, FailureReporter
+from cardsharp_tools.cli.options import ArenaServerOptions
+from cardsharp_tools.contest.local_match_host import MATCH_LOG_FILE, TeamFailureReporter
 from cardsharp_tools.contest.submission_pages import LocalContestPages
 from cardsharp_tools.executors.strategy_file import is_user_strategy, register_strategy
-from cardsharp_tools.executors.submission import is_missing_submission, submission_strategy_name
+from cardsharp_tools.executors.submission import is_missing_submission, team_strategy_name
 from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig, OpponentProcess
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from cardsharp_tools.match_sources.match_logs import import_match, open_log
@@ -51,7 +51,7 @@ HOUSE_TEAM = TeamEntry(DUMMY_ID, "House", secrets.token_hex(16), "captain")
 _log = logging.getLogger(__name__)
 
 
-DEFAULT_LISTEN_OPTIONS = ListenOptions()  # on this machine alone
+DEFAULT_LISTEN_OPTIONS = ArenaServerOptions()  # on this machine alone
 
 
 class LoggingMatchHost(ArenaMatchHost):
@@ -85,45 +85,45 @@ class TeamPlayerAccounts(Mapping[str, PlayerAccount]):
         passwords: Mapping[TeamId, str],
         monotonic: Callable[[], float] = monotonic,
     ) -> None:
-        self._records, self._words, self._seconds = records, passwords, monotonic
-        self._until, self._players = 0.0, dict[str, PlayerAccount]()
+        self._records, self._passwords, self._monotonic = records, passwords, monotonic
+        self._cache_expiry, self._cached_accounts = 0.0, dict[str, PlayerAccount]()
 
     def __getitem__(self, team: str) -> PlayerAccount:
-        account = self._accounts()[team.removesuffix(LOCAL_PLAYER_SUFFIX)]
+        account = self._load_accounts()[team.removesuffix(LOCAL_PLAYER_SUFFIX)]
         if not team.endswith(LOCAL_PLAYER_SUFFIX):
             return account
         return account.model_copy(
-            update={"ha1": SecretStr(digest_ha1(team, self._words[account.id]))}
+            update={"ha1": SecretStr(digest_ha1(team, self._passwords[account.id]))}
         )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._accounts())
+        return iter(self._load_accounts())
 
     def __len__(self) -> int:
-        return len(self._accounts())
+        return len(self._load_accounts())
 
-    def reload(self) -> None:
+    def discard_cached_accounts(self) -> None:
         """Discard the cached accounts, so that the next access reads them again."""
-        self._until = 0.0
+        self._cache_expiry = 0.0
 
-    def _accounts(self) -> dict[str, PlayerAccount]:
-        if self._seconds() > self._until:
-            self._until = self._seconds() + TEAM_CACHE_SECONDS
+    def _load_accounts(self) -> dict[str, PlayerAccount]:
+        if self._monotonic() > self._cache_expiry:
+            self._cache_expiry = self._monotonic() + TEAM_CACHE_SECONDS
             with suppress(StoreError):  # a busy store is read again at the next access
                 teams, announced_names = (
                     self._records.teams(),
-                    self._records.announced_player_names(),
+                    self._records.team_names_at_arena(),
                 )
                 renamed_teams = [
                     replace(team, name=announced_names.get(team.id, team.name)) for team in teams
                 ]
-                self._players = {
+                self._cached_accounts = {
                     team.id: PlayerAccount.model_validate(
                         {"_id": team.id, "name": team.name, "ha1": team.ha1}
                     )
                     for team in (*renamed_teams, HOUSE_TEAM)
                 }
-        return self._players
+        return self._cached_accounts
 
 
 class _LocalPlayers:
@@ -133,51 +133,53 @@ class _LocalPlayers:
         self._records, self._folder = records, folder
         self.passwords = dict[TeamId, str]()
         self.accounts = TeamPlayerAccounts(records, self.passwords)
-        self._reporter = FailureReporter(records)
+        self._reporter = TeamFailureReporter(records)
         self._stop_event = threading.Event()
 
     def start(self, url: str, certificate: Path | None) -> None:
         """Start the players, and from now on also those of teams that enter later."""
         ca_file = None if certificate is None else str(certificate)
-        start_missing = partial(self._start_missing, url, ca_file)
+        start_missing = partial(self._start_missing_players, url, ca_file)
         start_missing()
-        threading.Thread(target=self._watch, args=(start_missing,), daemon=True).start()
+        threading.Thread(
+            target=self._poll_for_new_teams, args=(start_missing,), daemon=True
+        ).start()
 
     def stop(self) -> None:
         """Report the last violations, and let the players end after their current action."""
         try:
-            self._report_violations()
+            self._report_sandbox_violations()
         finally:
             self._stop_event.set()
 
-    def _start_missing(self, url: str, certificate: str | None) -> None:
+    def _start_missing_players(self, url: str, certificate: str | None) -> None:
         for team in (*self._records.teams(), HOUSE_TEAM):
             if team.strategy is not None and team.id not in self.passwords:
                 self.passwords[team.id] = secrets.token_urlsafe(18)
-                self.accounts.reload()
+                self.accounts.discard_cached_accounts()
                 opponent_config = OpponentConfig(
                     url,
                     f"{team.id}{LOCAL_PLAYER_SUFFIX}",
                     self.passwords[team.id],
-                    submission_strategy_name(team.strategy, self._folder, team.id),
+                    team_strategy_name(team.strategy, self._folder, team.id),
                     team.name,
                     certificate,
                 )
                 play_team_matches(opponent_config, self._reporter, self._folder, self._stop_event)
 
-    def _watch(self, start_missing: Callable[[], None]) -> None:
+    def _poll_for_new_teams(self, start_missing: Callable[[], None]) -> None:
         while not self._stop_event.wait(TEAM_CACHE_SECONDS):
             with suppress(StoreError):  # a busy store is read again the next time
                 start_missing()
-                self._report_violations()
+                self._report_sandbox_violations()
 
-    def _report_violations(self) -> None:
+    def _report_sandbox_violations(self) -> None:
         self._reporter.report_sandbox_violations(self._folder, None)
 
 
 @contextmanager
 def run_arena_and_local_players(
-    records: ContestRecords, folder: Path, listen_options: ListenOptions
+    records: ContestRecords, folder: Path, listen_options: ArenaServerOptions
 ) -> Iterator[tuple[str, ArenaClient]]:
     """Run the contest's arena and the players of the local teams.
 
@@ -190,7 +192,7 @@ def run_arena_and_local_players(
             register_strategy(strategy)  # so that an error is reported before anything begins
     players = _LocalPlayers(records, folder)
     config = replace(
-        _config(folder, listen_options, len(teams)),
+        _build_arena_config(folder, listen_options, len(teams)),
         load_players=lambda: players.accounts,
         unthrottled_users=players.passwords.keys(),
         admin_password=organiser,
@@ -206,8 +208,10 @@ def run_arena_and_local_players(
         yield arena.url, client
 
 
-def _config(folder: Path, listen_options: ListenOptions, teams: int) -> ArenaConfig:
-    """Return the arena configuration for a contest of `teams` teams, without its players."""
+def _build_arena_config(
+    folder: Path, listen_options: ArenaServerOptions, team_count: int
+) -> ArenaConfig:
+    """Return the arena configuration for a contest of `team_count` teams, without its players."""
     return ArenaConfig(
         **listen_options.arena_config_fields,
         data_file=folder / "arena.db",
@@ -218,7 +222,7 @@ def _config(folder: Path, listen_options: ListenOptions, teams: int) -> ArenaCon
         max_per_user=MAX_PER_ADDRESS,
         # All teams of a contest may share one address, so its limit is that of all teams together.
         # An attacker may share it too. So the limit delays only requests without a valid password.
-        max_per_address=MAX_PER_ADDRESS * teams,
+        max_per_address=MAX_PER_ADDRESS * team_count,
         is_shared_address=True,
     )
 
@@ -239,9 +243,9 @@ def play_team_matches(
         while not stop_event.is_set():
             try:
                 if not is_user_code:
-                    _play(opponent_config)
+                    _run_opponent_client(opponent_config)
                 elif not is_missing_submission(opponent_config.strategy):
-                    _watch(opponent_config, folder, stop_event)
+                    _supervise_opponent_process(opponent_config, folder, stop_event)
             except CardsharpError as error:
                 # A built-in strategy fails when the arena closes, which is no failure of the team.
                 if is_user_code or not stop_event.is_set():
@@ -251,14 +255,16 @@ def play_team_matches(
     threading.Thread(target=play, name=f"team {opponent_config.user}", daemon=True).start()
 
 
-def _play(opponent_config: OpponentConfig) -> None:
+def _run_opponent_client(opponent_config: OpponentConfig) -> None:
     credentials = Credentials(opponent_config.user, opponent_config.password)
     with ArenaClient(opponent_config.address, credentials) as client:
         OpponentClient(client, opponent_config).play_forever()
 
 
-def _watch(opponent_config: OpponentConfig, folder: Path, over: threading.Event) -> None:
+def _supervise_opponent_process(
+    opponent_config: OpponentConfig, folder: Path, stop_event: threading.Event
+) -> None:
     with OpponentProcess(opponent_config, folder / f"{opponent_config.player_id}.log") as process:
         process.wait_until_polling()
-        while not over.wait(RETRY_INTERVAL.total_seconds()):
+        while not stop_event.wait(RETRY_INTERVAL.total_seconds()):
             process.check()

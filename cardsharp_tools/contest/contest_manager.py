@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cardsharp.contest.contest_file import FILE, create_contest_in, open_contest_in
+from cardsharp.contest.contest_file import CONTEST_FILE_NAME, create_contest_in, open_contest_in
 from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.results import ContestRecords
 from cardsharp.core.private_files import create_private_file
 from cardsharp.errors import ConfigError
-from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
 from cardsharp_tools.contest.contest_process import HANDOVER_SECONDS, LockHolder, lock_holder
 
@@ -33,11 +33,11 @@ class ContestManager:
     """Manager of the contests in the folders below `root`; one arena at a time runs."""
 
     root: Path
-    listen_options: ListenOptions = DEFAULT_LISTEN_OPTIONS
+    listen_options: ArenaServerOptions = DEFAULT_LISTEN_OPTIONS
 
     def contest_names(self) -> list[str]:
-        """The names of the folders that have a contest."""
-        return sorted(path.parent.name for path in self.root.glob(f"*/{FILE}"))
+        """Return the names of the folders that have a contest."""
+        return sorted(path.parent.name for path in self.root.glob(f"*/{CONTEST_FILE_NAME}"))
 
     def folder(self, name: str) -> Path:
         """Return a contest's folder; raise `ConfigError` if no contest has that name."""
@@ -73,20 +73,28 @@ class ContestManager:
             with self.records(name) as records:
                 patience = records.settings.timeout + HANDOVER_SECONDS
             with suppress(ConfigError):  # a practice that hangs is stopped below
-                return self._started(
+                return self._start_command(
                     name, command, options, COMMAND_START_TIMEOUT_SECONDS + patience
                 )
         self.stop(name)
-        return self._started(name, command, options, COMMAND_START_TIMEOUT_SECONDS)
+        return self._start_command(name, command, options, COMMAND_START_TIMEOUT_SECONDS)
 
-    def _started(self, name: str, command: str, options: Sequence[str], limit: float) -> None:
-        """Start a command for a contest; raises as `start`."""
+    def _start_command(
+        self, name: str, command: str, options: Sequence[str], timeout_seconds: float
+    ) -> None:
+        """Start a command for a contest; raise the same errors as `start`."""
         folder = self.folder(name)
         console = folder / CONSOLE_LOG
         create_private_file(console)
         with console.open("ab") as output:  # a practice that hands over writes to it as well
             output.truncate(0)
-            arguments = ["contest", command, str(folder.absolute()), *options, *self._placed(name)]
+            arguments = [
+                "contest",
+                command,
+                str(folder.absolute()),
+                *options,
+                *self._build_listen_arguments(name),
+            ]
             process = subprocess.Popen(  # noqa: S603 - our own command
                 [sys.executable, "-m", "cardsharp_tools.cli", *arguments],
                 stdin=subprocess.DEVNULL,
@@ -97,9 +105,11 @@ class ContestManager:
         # Somebody must wait for the process. Otherwise it stays a zombie after its end and would
         # still count as running.
         threading.Thread(target=process.wait, daemon=True).start()
-        if not _within(lambda: self._is_up(name, process.pid) or process.poll() is not None, limit):
+        if not _wait_until(
+            lambda: self._is_ready(name, process.pid) or process.poll() is not None, timeout_seconds
+        ):
             raise ConfigError(
-                f"`contest {command}` has not begun within {limit:.0f} s. See {console}."
+                f"`contest {command}` has not begun within {timeout_seconds:.0f} s. See {console}."
             )
         if process.poll():
             raise ConfigError(
@@ -118,15 +128,16 @@ class ContestManager:
                 return
             with suppress(ProcessLookupError):
                 os.kill(holder.pid, sign)
-            if _within(lambda: self.running_command(name) is None, limit):
+            if _wait_until(lambda: self.running_command(name) is None, limit):
                 return
         raise ConfigError(
             f"The command of {name} did not end, even after a kill. Check this machine's processes."
         )
 
-    def _is_up(self, name: str, process: int) -> bool:
+    def _is_ready(self, name: str, pid: int) -> bool:
+        """Return True if the process runs the contest and, with an arena, has a URL."""
         holder = self.running_command(name)
-        if holder is None or holder.pid != process:
+        if holder is None or holder.pid != pid:
             return False
         return bool(holder.url or not self._has_arena(name))
 
@@ -134,8 +145,8 @@ class ContestManager:
         with self.records(name) as records:
             return records.settings.has_arena
 
-    def _placed(self, name: str) -> list[str]:
-        """Return the options with the arena's listen address; empty without an arena."""
+    def _build_listen_arguments(self, name: str) -> list[str]:
+        """Return the arguments of the arena's listen address; empty without an arena."""
         if not self._has_arena(name):
             return []
         tls = (
@@ -154,9 +165,10 @@ class ContestManager:
         return [*address_arguments, *tls, *(flag for flag, on in flags.items() if on)]
 
 
-def _within(happened: Callable[[], bool], limit: float) -> bool:
-    end = time.monotonic() + limit
-    while not happened():
+def _wait_until(condition: Callable[[], bool], timeout_seconds: float) -> bool:
+    """Return True when the condition holds, False if it does not hold in time."""
+    end = time.monotonic() + timeout_seconds
+    while not condition():
         if time.monotonic() > end:
             return False
         time.sleep(COMMAND_POLL_SECONDS)

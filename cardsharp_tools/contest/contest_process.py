@@ -29,7 +29,7 @@ from cardsharp.core.clock import utc_now
 from cardsharp.core.private_files import create_private_file
 from cardsharp.core.time_zones import to_local
 from cardsharp.errors import ArenaError, ConfigError
-from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.contest_arena import (
     DEFAULT_LISTEN_OPTIONS,
     LoggingMatchHost,
@@ -70,15 +70,15 @@ class LockHolder:
         return f"`contest {self.command}` has been running since {since}"
 
 
-_HOLDER = TypeAdapter(LockHolder)
+_HOLDER_ADAPTER = TypeAdapter(LockHolder)
 
 
 @dataclass(frozen=True, slots=True)
-class ContestProcess:
-    """A running contest: `step` advances it, and `pause` waits between two steps.
+class ContestLoop:
+    """Loop that runs a contest: `step` advances it, and `pause` waits between two steps.
 
-    `practice_matches` returns the practice matches that have ended, and `next_lock` the command
-    that waits to take over.
+    `practice_matches` returns the practice matches that have ended, and `next_lock` the
+    command that waits to take over.
     """
 
     records: ContestRecords
@@ -87,11 +87,11 @@ class ContestProcess:
     pause: Callable[[], None]
     next_lock: Callable[[], LockHolder | None] = lambda: None
 
-    def run_until(self, is_over: Callable[[], bool]) -> Iterator[None]:
+    def iterate_steps_until(self, is_over: Callable[[], bool]) -> Iterator[None]:
         """Take steps until the contest is over; yield after each one."""
         return run_steps(self.step, is_over, self.pause)
 
-    def run_practice_until(self, end: datetime) -> Iterator[None]:
+    def iterate_practice_steps_until(self, end: datetime) -> Iterator[None]:
         """Take steps until practice ends by time, or because `contest run` waits for the folder.
 
         Running matches then get the time of one turn to end; the contest plays the others to their
@@ -109,10 +109,10 @@ class ContestProcess:
                 self.records.set_practice_until(end if heir is None else heir.since)
             return heir is not None and utc_now() > heir.since + limit
 
-        return self.run_until(is_over)
+        return self.iterate_steps_until(is_over)
 
 
-def pause_between_steps() -> None:
+def sleep_between_steps() -> None:
     """Wait between two steps of an observer of a contest."""
     time.sleep(STEP_INTERVAL_SECONDS)
 
@@ -144,8 +144,8 @@ def check_team_count(records: ContestRecords) -> None:
 
 @contextmanager
 def open_contest(
-    folder: Path, command: str, listen_options: ListenOptions, notify: Notify
-) -> Iterator[ContestProcess]:
+    folder: Path, command: str, listen_options: ArenaServerOptions, notify: Notify
+) -> Iterator[ContestLoop]:
     """Lock a contest's folder and start its arena or match host; raise `ConfigError` on failure."""
     with (
         open_contest_in(folder) as records,
@@ -155,7 +155,7 @@ def open_contest(
         ExitStack() as stack,
     ):
         name, game = records.settings.name, records.settings.game
-        ContestAdmin(records, utc_now).add_note(f"contest {command} begins")
+        ContestAdmin(records, utc_now).add_history_entry(f"contest {command} begins")
         check_team_count(records)
         tables: MatchHost
         if records.settings.has_arena:
@@ -164,7 +164,7 @@ def open_contest(
             )
             at(url)
             notify(f"contest {name}: arena at {url}; Ctrl-C stops it.")
-            tables, pause = LoggingMatchHost(arena, folder), pause_between_steps
+            tables, pause = LoggingMatchHost(arena, folder), sleep_between_steps
         elif listen_options != DEFAULT_LISTEN_OPTIONS:
             raise ConfigError(
                 f"A contest of {game} has no arena. Remove the options for its address."
@@ -177,9 +177,7 @@ def open_contest(
             ContestRunner(records, tables, utc_now),
             partial(lock_holder, folder, NEXT_LOCK),
         )
-        yield ContestProcess(
-            records, course.step, lambda: course.ended_practice_matches, pause, heir
-        )
+        yield ContestLoop(records, course.step, lambda: course.ended_practice_matches, pause, heir)
 
 
 @contextmanager
@@ -193,12 +191,12 @@ def lock_contest(
     holds it, with its name and how to stop it.
     """
     holder = LockHolder(command, utc_now(), os.getpid())
-    with _opened(folder / DIRECTOR) as file:
-        if not _is_taken(file):
-            _await_end(file, folder / NEXT_LOCK, holder, handover_timeout, notify)
+    with _open_lock_file(folder / DIRECTOR) as file:
+        if not _try_lock(file):
+            _wait_for_handover(file, folder / NEXT_LOCK, holder, handover_timeout, notify)
 
         def at(url: str) -> None:
-            _write(file, replace(holder, url=url))
+            _write_holder(file, replace(holder, url=url))
 
         at("")
         yield at
@@ -207,52 +205,57 @@ def lock_contest(
 def lock_holder(folder: Path, file: str = DIRECTOR) -> LockHolder | None:
     """Return the process that holds or, by the other file, waits for a folder; else None."""
     with suppress(FileNotFoundError), (folder / file).open("r+", encoding="utf-8") as lock_file:
-        return None if _is_taken(lock_file, tries=1) else _read(lock_file)
+        return None if _try_lock(lock_file, tries=1) else _read_holder(lock_file)
     return None
 
 
-def _await_end(file: IO[str], heir: Path, holder: LockHolder, patience: float, say: Notify) -> None:
-    """Wait until practice releases the file, and lock it; raises as `lock_contest`."""
-    other_holder = _read(file)
+def _wait_for_handover(
+    file: IO[str], next_lock: Path, holder: LockHolder, handover_timeout: float, notify: Notify
+) -> None:
+    """Wait until practice releases the file, then lock it; raise the errors of `lock_contest`."""
+    other_holder = _read_holder(file)
     if (
         other_holder is None
         or (holder.command, other_holder.command) != ("run", "practice")
-        or not patience
+        or not handover_timeout
     ):
-        raise _busy(other_holder)
-    with _opened(heir) as waiting:
-        if not _is_taken(waiting):
-            raise _busy(_read(waiting))
-        _write(waiting, holder)
+        raise _build_busy_error(other_holder)
+    with _open_lock_file(next_lock) as waiting:
+        if not _try_lock(waiting):
+            raise _build_busy_error(_read_holder(waiting))
+        _write_holder(waiting, holder)
         began = last_reminder = time.monotonic()
-        say(f"{other_holder}. It ends its running matches and then hands over.")
-        while not _is_taken(file, tries=1):
+        notify(f"{other_holder}. It ends its running matches and then hands over.")
+        while not _try_lock(file, tries=1):
             current_time = time.monotonic()
-            if current_time - began > patience:
-                raise _busy(other_holder, f" and has not handed over within {patience:.0f} s")
+            if current_time - began > handover_timeout:
+                raise _build_busy_error(
+                    other_holder, f" and has not handed over within {handover_timeout:.0f} s"
+                )
             if current_time - last_reminder > REMINDER_SECONDS:
                 last_reminder = current_time
-                say(
+                notify(
                     "Waiting for practice to end, for at most "
-                    f"{began + patience - current_time:.0f} s more ..."
+                    f"{began + handover_timeout - current_time:.0f} s more ..."
                 )
             time.sleep(LOCK_POLL_SECONDS)
 
 
-def _busy(holder: LockHolder | None, more: str = "") -> ConfigError:
+def _build_busy_error(holder: LockHolder | None, suffix: str = "") -> ConfigError:
     owner = "Another command is running this contest" if holder is None else holder
-    return ConfigError(f"{owner}{more}. Stop it there with Ctrl-C and try again.")
+    return ConfigError(f"{owner}{suffix}. Stop it there with Ctrl-C and try again.")
 
 
-def _opened(path: Path) -> IO[str]:
+def _open_lock_file(path: Path) -> IO[str]:
     create_private_file(path)
     return path.open("r+", encoding="utf-8")
 
 
-def _is_taken(file: IO[str], tries: int = 3) -> bool:
-    """Return True if this process has the file.
+def _try_lock(file: IO[str], tries: int = 3) -> bool:
+    """Lock the file for this process; return False if another process holds the lock.
 
-    It is tried several times, because a process that only reads the lock holds it for a moment.
+    This is tried several times, because a process that only reads the lock holds it for a
+    moment.
     """
     for remaining in reversed(range(tries)):
         with suppress(BlockingIOError):
@@ -263,16 +266,16 @@ def _is_taken(file: IO[str], tries: int = 3) -> bool:
     return False
 
 
-def _read(file: IO[str]) -> LockHolder | None:
+def _read_holder(file: IO[str]) -> LockHolder | None:
     file.seek(0)
     with suppress(ValidationError):
-        return _HOLDER.validate_json(file.read())
+        return _HOLDER_ADAPTER.validate_json(file.read())
     return None
 
 
-def _write(file: IO[str], holder: LockHolder) -> None:
-    """Write the lock's holder, so that the file is never empty."""
-    text = _HOLDER.dump_json(holder, by_alias=True).decode()
+def _write_holder(file: IO[str], holder: LockHolder) -> None:
+    """Write the lock's holder in such an order that the file is never empty."""
+    text = _HOLDER_ADAPTER.dump_json(holder, by_alias=True).decode()
     file.seek(0)
     file.write(text)
     file.flush()

@@ -47,14 +47,14 @@ def forecast_formats(
         for matches in MATCH_COUNTS:
             rules = contest_format.series_rules(matches, 3 * matches)
             runs = [
-                _run(contest_format, rules, teams, strength_deviation, ratings, seed)
+                _simulate_once(contest_format, rules, teams, strength_deviation, ratings, seed)
                 for seed in range(SIMULATION_RUNS)
             ]
             minutes = fmean(slots for _, slots in runs) * match_seconds / 60
             yield FormatForecast(name, matches, fmean(won for won, _ in runs), minutes)
 
 
-def _run(  # noqa: PLR0913, PLR0917 - what a contest is made of
+def _simulate_once(  # noqa: PLR0913, PLR0917 - what a contest is made of
     contest_format: Format,
     rules: SeriesRules,
     teams: int,
@@ -62,18 +62,21 @@ def _run(  # noqa: PLR0913, PLR0917 - what a contest is made of
     ratings: Sequence[Rating],
     seed: int,
 ) -> tuple[float, int]:
-    """Simulate a contest; return the best team's share of first place and the match slots."""
+    """Simulate a contest once.
+
+    Return the best team's share of the first place, and the number of match slots.
+    """
     dice = Random(seed)
     strengths = {
         str(team_index): dice.gauss(rating.value, rating.margin / Z_95)
         for team_index, rating in enumerate(sorted(ratings, key=lambda rating: -rating.value))
     } or {str(team_index): dice.gauss(0, spread) for team_index in range(teams)}
-    champions, slots = simulate_contest(contest_format, rules, strengths, dice)
+    champions, slots = simulate_winners_and_slots(contest_format, rules, strengths, dice)
     best = max(strengths, key=strengths.__getitem__)
     return (best in champions) / len(champions), slots
 
 
-def simulate_contest(
+def simulate_winners_and_slots(
     contest_format: Format, rules: SeriesRules, strengths: Mapping[TeamId, float], rng: Random
 ) -> tuple[list[TeamId], int]:
     """Simulate a contest seeded in the order of `strengths`.
@@ -86,7 +89,7 @@ def simulate_contest(
     while True:
         waiting = [
             pairing
-            for pairing in contest_format.pairings(seeding, decided)
+            for pairing in contest_format.determined_pairings(seeding, decided)
             if pairing.key not in decided
         ]
         if not waiting:

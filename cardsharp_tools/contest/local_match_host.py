@@ -43,7 +43,7 @@ from cardsharp_tools.contest.match_worker import (
 )
 from cardsharp_tools.executors.line_process import require_pipe
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
-from cardsharp_tools.executors.submission import submission_strategy_name, team_submissions
+from cardsharp_tools.executors.submission import team_strategy_name, team_submissions
 
 MATCH_LOG_FILE = "matches.db"  # the match log in the contest's folder
 MATCH_START_TIMEOUT_SECONDS = (
@@ -67,10 +67,10 @@ class LocalMatchRecord:
     winner: int | None = None
 
 
-_HOSTED_MATCH = TypeAdapter(LocalMatchRecord)
+_MATCH_RECORD_ADAPTER = TypeAdapter(LocalMatchRecord)
 
 
-class FailureReporter:
+class TeamFailureReporter:
     """Reporter of teams' failures to the organiser, which also stores them."""
 
     def __init__(self, records: ContestRecords, clock: Callable[[], datetime] = utc_now) -> None:
@@ -88,7 +88,7 @@ class FailureReporter:
     def report_sandbox_violations(self, folder: Path, teams: Sequence[TeamId] | None) -> None:
         """Report the sandbox violations of these teams, or of all teams."""
         for team in teams or [entry.id for entry in self._records.teams()]:
-            for violation in team_submissions(folder, team, None).take_violations():
+            for violation in team_submissions(folder, team, None).take_sandbox_violations():
                 self(team, violation, "broke a rule of the sandbox")
 
 
@@ -101,39 +101,41 @@ class LocalMatchHost:
         self._records, self._clock, self._folder = records, clock, folder
         self._settings = records.settings
         self._partition = f"contest#{self._settings.name}#table"
-        self._playing: dict[str, Future[WorkerMatchResult]] = {}
+        self._running_matches: dict[str, Future[WorkerMatchResult]] = {}
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
-        self._over = threading.Event()
-        self._children: set[ChildProcess] = set()
+        self._stop_event = threading.Event()
+        self._worker_processes: set[ChildProcess] = set()
 
     def __enter__(self) -> Self:
         for team in self._records.teams():
-            _strategy(team)  # checks that there is one; it is imported only in the match's process
+            _require_strategy(
+                team
+            )  # checks that there is one; it is imported only in the match's process
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for child in [*self._children]:
+        self._stop_event.set()
+        for child in [*self._worker_processes]:
             child.process.kill()  # otherwise the pool waits until the team has decided
         self._pool.shutdown(cancel_futures=True)
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
         """Return matches with any of these tags or ids; resume those that were running."""
-        for match in [match for match, future in self._playing.items() if future.done()]:
-            self._take(match, self._playing.pop(match))
+        for match in [match for match, future in self._running_matches.items() if future.done()]:
+            self._store_result(match, self._running_matches.pop(match))
         stored = [
             (document, hosted)
-            for document, hosted in self._stored_matches()
+            for document, hosted in self._load_matches()
             if document.key.sort_key in ids or not set(tags).isdisjoint(hosted.tags)
         ]
         for document, hosted in stored:
-            if hosted.ended_at is None and document.key.sort_key not in self._playing:
-                self._start(document.key.sort_key, hosted)
-        return [_tabled(document.key.sort_key, hosted) for document, hosted in stored]
+            if hosted.ended_at is None and document.key.sort_key not in self._running_matches:
+                self._start_match(document.key.sort_key, hosted)
+        return [_summarize_match(document.key.sort_key, hosted) for document, hosted in stored]
 
     def match_report(self, match_id: str) -> FullMatchReport:
         """Return the complete report of a match."""
-        hosted = self._stored_match(match_id)[1]
+        hosted = self._load_match(match_id)[1]
         sides = range(len(hosted.teams))
         end = hosted.result or WorkerMatchResult((0.0,) * len(sides), 0)
         duration_seconds = ((hosted.ended_at or self._clock()) - hosted.started_at).total_seconds()
@@ -161,60 +163,68 @@ class LocalMatchHost:
         match = sha256("\n".join(identity).encode()).hexdigest()[:24]
         hosted = LocalMatchRecord(request.teams, request.tags, int(request.seed), self._clock())
         with suppress(WriteConflict):  # the match was stored before
-            self._write(match, hosted, 0)
+            self._write_match(match, hosted, 0)
         return match
 
     def end_match(self, match_id: str, winner: TeamId | None, _comment: str) -> None:
         """End a match by decision."""
-        document, hosted = self._stored_match(match_id)
+        document, hosted = self._load_match(match_id)
         winner_side = None if winner is None else hosted.teams.index(winner)
         nothing = WorkerMatchResult((0.0,) * len(hosted.teams), 0)
         finished = replace(hosted, ended_at=self._clock(), result=nothing, winner=winner_side)
-        self._write(match_id, finished, document.version)
+        self._write_match(match_id, finished, document.version)
 
     def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
         """Return 0 for each team, because local teams are never idle."""
-        return dict.fromkeys(self._teams(), 0.0)
+        return dict.fromkeys(self._load_teams_by_id(), 0.0)
 
     def wait_for_match_end(self) -> None:
         """Wait until a match has ended, at most `STEP_INTERVAL_SECONDS`."""
-        wait(self._playing.values(), timeout=STEP_INTERVAL_SECONDS, return_when=FIRST_COMPLETED)
-        if not self._playing:
-            self._over.wait(STEP_INTERVAL_SECONDS)
+        wait(
+            self._running_matches.values(),
+            timeout=STEP_INTERVAL_SECONDS,
+            return_when=FIRST_COMPLETED,
+        )
+        if not self._running_matches:
+            self._stop_event.wait(STEP_INTERVAL_SECONDS)
 
-    def _start(self, match: str, hosted: LocalMatchRecord) -> None:
-        """Start a match; withdrawn teams are left out if it is for three or more."""
-        teams, withdrawn_teams = self._teams(), self._records.withdrawn_teams()
-        present = [team for team in hosted.teams if team not in withdrawn_teams]
+    def _start_match(self, match: str, record: LocalMatchRecord) -> None:
+        """Start a match; leave out withdrawn teams if two or more teams remain."""
+        teams, withdrawn_teams = (
+            self._load_teams_by_id(),
+            self._records.withdrawal_reasons_by_team(),
+        )
+        present = [team for team in record.teams if team not in withdrawn_teams]
         if len(present) <= 1:
-            present = list(hosted.teams)
+            present = list(record.teams)
         strategy_names = (
-            submission_strategy_name(_strategy(teams[team]), self._folder, team) for team in present
+            team_strategy_name(_require_strategy(teams[team]), self._folder, team)
+            for team in present
         )
         task = MatchTask(
             match=match,
             game=self._settings.game,
-            seed=hosted.seed,
+            seed=record.seed,
             names=tuple(teams[team].name for team in present),
             strategies=tuple(strategy_names),
-            started_at=hosted.started_at,
-            tag=hosted.tags[-1],
+            started_at=record.started_at,
+            tag=record.tags[-1],
             log=self._folder.absolute() / MATCH_LOG_FILE,
         )
-        self._playing[match] = self._pool.submit(
-            lambda: _with_empty(self._play(task), hosted.teams, present)
+        self._running_matches[match] = self._pool.submit(
+            lambda: _add_absent_teams(self._play_in_process(task), record.teams, present)
         )
 
-    def _play(self, task: MatchTask) -> WorkerMatchResult:
-        """Play a match in a process; a side that is silent or exits loses."""
+    def _play_in_process(self, task: MatchTask) -> WorkerMatchResult:
+        """Play a match in a process of its own; a side that is silent or exits loses."""
         with (self._folder / "contest.log").open("ab") as errors:
             child = ChildProcess(
                 "cardsharp_tools.contest.match_worker", TASK.dump_json(task).decode(), errors
             )
-        self._children.add(child)
+        self._worker_processes.add(child)
         turn: int | None = None
         try:
-            for line in () if self._over.is_set() else self._lines(child):
+            for line in () if self._stop_event.is_set() else self._read_lines(child):
                 message, _, turn_text = line.partition(" ")
                 if message != TURN_MESSAGE:
                     return END.validate_json(line)
@@ -226,14 +236,14 @@ class LocalMatchHost:
             fault = f"its code printed a line that is not the result of a match: {error}"
         finally:
             child.kill()
-            self._children.discard(child)
-        if turn is None or self._over.is_set():
+            self._worker_processes.discard(child)
+        if turn is None or self._stop_event.is_set():
             fault = "The match was stopped before the first decision of a team's code."
             return WorkerMatchResult((0.0,) * len(task.names), 0, failure=fault)
         return forfeit_result(task, turn, fault)
 
-    def _lines(self, child: ChildProcess) -> Iterator[str]:
-        """Yield the lines that a process prints, until it ends or is silent for too long."""
+    def _read_lines(self, child: ChildProcess) -> Iterator[str]:
+        """Yield the lines that a process prints until it ends or is silent for too long."""
         line_queue: queue.Queue[str | None] = queue.Queue()
         if not child.wait_until_ready():
             return
@@ -247,7 +257,9 @@ class LocalMatchHost:
         threading.Thread(target=read, daemon=True).start()
         limit = MATCH_START_TIMEOUT_SECONDS
         with suppress(queue.Empty):
-            while (line := line_queue.get(timeout=limit)) is not None and not self._over.is_set():
+            while (
+                line := line_queue.get(timeout=limit)
+            ) is not None and not self._stop_event.is_set():
                 yield line
                 limit = (
                     self._settings.timeout
@@ -255,13 +267,13 @@ class LocalMatchHost:
                     else MATCH_START_TIMEOUT_SECONDS
                 )
 
-    def _take(self, match: str, future: "Future[WorkerMatchResult]") -> None:
+    def _store_result(self, match: str, future: "Future[WorkerMatchResult]") -> None:
         """Store the result of a match, unless it was decided in the meantime."""
-        document, hosted = self._stored_match(match)
+        document, hosted = self._load_match(match)
         if hosted.ended_at is not None:
             return
         end = future.result()
-        tell = FailureReporter(self._records, self._clock)
+        tell = TeamFailureReporter(self._records, self._clock)
         if end.failed_side is not None:
             tell(hosted.teams[end.failed_side], end.failure, f"failed in match {match}")
         elif end.failure:
@@ -274,27 +286,27 @@ class LocalMatchHost:
         alone = end.points.count(max(end.points)) == 1
         winner = end.points.index(max(end.points)) if alone else None
         finished = replace(hosted, ended_at=self._clock(), result=end, winner=winner)
-        self._write(match, finished, document.version)
+        self._write_match(match, finished, document.version)
 
-    def _teams(self) -> dict[TeamId, TeamEntry]:
+    def _load_teams_by_id(self) -> dict[TeamId, TeamEntry]:
         return {team.id: team for team in self._records.teams()}
 
-    def _write(self, match: str, hosted: LocalMatchRecord, version: int) -> None:
-        body = _HOSTED_MATCH.dump_python(hosted, mode="json", by_alias=True)
+    def _write_match(self, match: str, record: LocalMatchRecord, version: int) -> None:
+        body = _MATCH_RECORD_ADAPTER.dump_python(record, mode="json", by_alias=True)
         self._records.documents.commit(Put(Key(self._partition, match), body, version))
 
-    def _stored_matches(self) -> Iterator[tuple[Document, LocalMatchRecord]]:
+    def _load_matches(self) -> Iterator[tuple[Document, LocalMatchRecord]]:
         for document in all_documents(self._records.documents, self._partition):
-            yield document, _HOSTED_MATCH.validate_python(document.body)
+            yield document, _MATCH_RECORD_ADAPTER.validate_python(document.body)
 
-    def _stored_match(self, match: str) -> tuple[Document, LocalMatchRecord]:
+    def _load_match(self, match: str) -> tuple[Document, LocalMatchRecord]:
         document = self._records.documents.get(Key(self._partition, match))
         if document is None:
             raise ConfigError(f"The contest has no match {match}. Check the id.")
-        return document, _HOSTED_MATCH.validate_python(document.body)
+        return document, _MATCH_RECORD_ADAPTER.validate_python(document.body)
 
 
-def _strategy(team: TeamEntry) -> str:
+def _require_strategy(team: TeamEntry) -> str:
     if team.strategy is None:
         raise ConfigError(
             f"{team.name} has no strategy, and the game has no arena that it could sign in to. "
@@ -303,17 +315,17 @@ def _strategy(team: TeamEntry) -> str:
     return team.strategy
 
 
-def _with_empty(
-    end: WorkerMatchResult, teams: Sequence[TeamId], present: Sequence[TeamId]
+def _add_absent_teams(
+    result: WorkerMatchResult, teams: Sequence[TeamId], present: Sequence[TeamId]
 ) -> WorkerMatchResult:
-    """Return the result for all teams; an absent team gets the points of the last."""
-    points_by_team = dict(zip(present, end.points, strict=True))
-    failed = None if end.failed_side is None else teams.index(present[end.failed_side])
-    points = tuple(points_by_team.get(team, min(end.points)) for team in teams)
-    return replace(end, points=points, failed_side=failed)
+    """Return the result for all teams; an absent team gets the lowest points."""
+    points_by_team = dict(zip(present, result.points, strict=True))
+    failed = None if result.failed_side is None else teams.index(present[result.failed_side])
+    points = tuple(points_by_team.get(team, min(result.points)) for team in teams)
+    return replace(result, points=points, failed_side=failed)
 
 
-def _tabled(match: str, hosted: LocalMatchRecord) -> MatchSummary:
-    last_timestamp = (hosted.ended_at or hosted.started_at).isoformat()
-    score = None if hosted.result is None else MatchScore(hosted.result.points, hosted.winner)
-    return MatchSummary(match, hosted.teams, hosted.tags, last_timestamp, score)
+def _summarize_match(match: str, record: LocalMatchRecord) -> MatchSummary:
+    last_timestamp = (record.ended_at or record.started_at).isoformat()
+    score = None if record.result is None else MatchScore(record.result.points, record.winner)
+    return MatchSummary(match, record.teams, record.tags, last_timestamp, score)

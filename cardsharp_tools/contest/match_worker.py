@@ -58,23 +58,26 @@ class WorkerMatchResult:
 TASK, END = TypeAdapter(MatchTask), TypeAdapter(WorkerMatchResult)
 
 
-class _Failed(Exception):
-    """Failure of a side's code."""
+class _TeamCodeError(Exception):
+    """Error in the code of the team that plays `side`."""
 
     def __init__(self, side: int, fault: CardsharpError) -> None:
         super().__init__(str(fault))
         self.side = side
 
 
-def game_for_sides(game_name: str, sides: int) -> AnySimulation:
-    """Return the game for that number of sides; raise `ConfigError` if the rules exclude it."""
+def simulation_for_side_count(game_name: str, side_count: int) -> AnySimulation:
+    """Return the simulation of a game for that number of sides.
+
+    Raises `ConfigError` if the game's rules exclude it.
+    """
     simulation = usual = lab_simulation(game_name)
     with suppress(ConfigError):
-        simulation = lab_simulation(game_name, sides - 1)
-    if len(simulation.sides) != sides:
+        simulation = lab_simulation(game_name, side_count - 1)
+    if len(simulation.sides) != side_count:
         title, sit = get_game(game_name).title, len(usual.sides)
         raise ConfigError(
-            f"A match of {title} cannot have {sides} teams. The usual number is {sit}: give "
+            f"A match of {title} cannot have {side_count} teams. The usual number is {sit}: give "
             f"--seats {sit}."
         )
     return simulation
@@ -84,7 +87,7 @@ def forfeit_result(
     task: MatchTask, failed_side: int, failure: str, turns: int = 0
 ) -> WorkerMatchResult:
     """Return the result of a match that a side lost by its failure; the others share the points."""
-    min_return, max_return = game_for_sides(task.game, len(task.names)).returns_range
+    min_return, max_return = simulation_for_side_count(task.game, len(task.names)).returns_range
     other_count = len(task.names) - 1
     points = tuple(
         min_return if at == failed_side else max_return / other_count
@@ -93,8 +96,8 @@ def forfeit_result(
     return WorkerMatchResult(points, turns, failed_side, failure)
 
 
-class _Announced(StrategyPlayer):
-    """Player with a team's own code, which announces each decision before it is made."""
+class _AnnouncingPlayer(StrategyPlayer):
+    """Player with a team's own code; announces each turn before its decision."""
 
     def __init__(
         self,
@@ -104,22 +107,22 @@ class _Announced(StrategyPlayer):
         strategy: AnyStrategy,
     ) -> None:
         super().__init__(simulation, strategy)
-        self._side, self._say = side, say
+        self._side, self._announce_turn = side, say
 
     def decide(self, state: Any) -> Any:  # noqa: ANN401 - any game's state and action
-        """The player's action."""
-        self._say(f"{TURN_MESSAGE} {self._side}")
+        """Announce the turn and return the player's action."""
+        self._announce_turn(f"{TURN_MESSAGE} {self._side}")
         try:
             return super().decide(state)
         except StrategyError as fault:
-            raise _Failed(self._side, fault) from None
+            raise _TeamCodeError(self._side, fault) from None
 
 
 def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> WorkerMatchResult:
     """Play a match and store it in its log; a side whose code fails loses."""
     simulation, dice = (
-        game_for_sides(task.game, len(task.names)),
-        lab_adapter(task.game).match_rngs(task.seed, 0),
+        simulation_for_side_count(task.game, len(task.names)),
+        lab_adapter(task.game).rngs_of_pair(task.seed, 0),
     )
     more = (Random(f"{task.seed}/{n}") for n in range(2, len(task.names)))
     rngs = [dice.first, dice.second, *more]
@@ -127,33 +130,40 @@ def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> 
     seated: dict[int, LabPlayer] = {}
     try:
         for side, seats in enumerate(simulation.sides):
-            player = _player(task, side, rngs[side], announce_turn)
+            player = _build_side_player(task, side, rngs[side], announce_turn)
             seated |= dict.fromkeys(seats, player)
         opening = simulation.initial_state(dice.deal)
         players = [seated[seat] for seat in sorted(seated)]
         end = play_match(simulation, opening, players, dice.chance, played_actions)
-    except _Failed as failed:
+    except _TeamCodeError as failed:
         return forfeit_result(task, failed.side, str(failed), len(played_actions))
     seat_returns = simulation.returns(end)
-    _keep(task, simulation.sides, played_actions, end)
+    _store_match(task, simulation.sides, played_actions, end)
     points = tuple(sum(seat_returns[seat] for seat in side) for side in simulation.sides)
     return WorkerMatchResult(points, len(played_actions))
 
 
-def _player(task: MatchTask, side: int, dice: Random, say: Callable[[str], None]) -> LabPlayer:
+def _build_side_player(
+    task: MatchTask, side: int, dice: Random, announce_turn: Callable[[str], None]
+) -> LabPlayer:
     """Return the player of a side; importing a team's own code has its own time limit."""
     name, copies = task.strategies[side], len(task.strategies) - 1
     plan = DuelPlan(first=name, second=name, pairs=1, game=task.game, opponent_copies=copies)
     try:
         strategy = build_player(plan, name, dice)
     except (ConfigError, StrategyError) as error:
-        raise _Failed(side, error) from None
+        raise _TeamCodeError(side, error) from None
     if is_user_strategy(name):
-        return _Announced(side, say, plan.simulation, strategy)
+        return _AnnouncingPlayer(side, announce_turn, plan.simulation, strategy)
     return StrategyPlayer(plan.simulation, strategy)
 
 
-def _keep(task: MatchTask, sides: Any, played_actions: list[PlayedAction], end: object) -> None:  # noqa: ANN401
+def _store_match(
+    task: MatchTask,
+    sides: Any,  # noqa: ANN401 - of any game
+    played_actions: list[PlayedAction],
+    final_state: object,
+) -> None:
     """Store the match in the contest's log, where `watch`, `show` and `analyse` read it."""
     extras = lab_adapter(task.game)
     if not extras.can_store_matches:
@@ -167,17 +177,17 @@ def _keep(task: MatchTask, sides: Any, played_actions: list[PlayedAction], end: 
         seats=sides[0],
         names=tuple(names_by_seat[seat] for seat in sorted(names_by_seat)),
         actions=tuple(played_actions),
-        final_state=end,
+        final_state=final_state,
         tag=task.tag,
     )
     with open_log(f"sqlite:{task.log}") as log:
         for record, moves in extras.match_records(lab_match):
-            header = _both_sides(record.header, len(task.names))
+            header = _build_neutral_header(record.header, len(task.names))
             import_match(replace(record, header=header), moves, log)
 
 
-def _both_sides(header: Mapping[str, Any], team_count: int) -> Body:
-    """Return a header by which no team is the opponent of the log's owner.
+def _build_neutral_header(header: Mapping[str, Any], team_count: int) -> Body:
+    """Return a header in which no team is the opponent of the log's owner.
 
     It names the player of every seat; a deal's seats are in another order than its players.
     """

@@ -27,15 +27,15 @@ def pairing_line(result: PairingResult, team_names: TeamNames, contest_format: F
         return f"{start}, {len(result.match_points)} played"
     won = "level" if result.winner is None else f"winner {team_names[result.winner]}"
     ruled = f", decided by the organiser: {result.ruled}" if result.ruled else ""
-    return f"{start} {_ratio(result.deciding_totals(contest_format))}, {won}{ruled}"
+    return f"{start} {_format_score(result.deciding_totals(contest_format))}, {won}{ruled}"
 
 
 def practice_match_line(match: PracticeMatch, team_names: TeamNames) -> str:
     """Return a line with the result of a practice match."""
     row = practice_match_row(match, team_names)
     pair, departed = (
-        " - ".join(_display_names(match.teams, team_names)),
-        _display_names(match.gone, team_names),
+        " - ".join(_to_display_names(match.teams, team_names)),
+        _to_display_names(match.gone, team_names),
     )
     won = f"winner {row['winner']}" if row["winner"] else "drawn"
     outcome_text = f"left by {' and '.join(departed)}" if departed else won
@@ -48,17 +48,18 @@ def pairing_row(result: PairingResult, team_names: TeamNames) -> Row:
         "pairing": result.pairing,
         "round": result.round,
         "part": result.part,
-        "teams": _display_names(result.teams, team_names),
-        "wins": _ratio(result.current_outcome.wins),
+        "teams": _to_display_names(result.teams, team_names),
+        "wins": _format_score(result.current_outcome.wins),
         "winner": None if result.winner is None else team_names[result.winner],
-        "points": [_ratio(points) for points in result.match_points],
-        "ruled": _ruled(result),
+        "points": [_format_score(points) for points in result.match_points],
+        "ruled": _format_ruling(result),
         "decided": result.decided,
         "matches": list(result.matches),
     }
 
 
-def _ruled(result: PairingResult) -> str | None:
+def _format_ruling(result: PairingResult) -> str | None:
+    """Return how an organiser decided the pairing, or that it does not count."""
     return result.ruled if result.counts else "does not count"
 
 
@@ -68,7 +69,7 @@ def match_rows(result: PairingResult, names: TeamNames) -> list[Row]:
     A pairing without matches gets a single row.
     """
     team_names, facts = (
-        _display_names(result.teams, names),
+        _to_display_names(result.teams, names),
         dict(result.finished_match_ids_and_facts),
     )
     return [
@@ -77,18 +78,18 @@ def match_rows(result: PairingResult, names: TeamNames) -> list[Row]:
             "round": result.round,
             "part": result.part,
             "team": team_names[side],
-            "opponent": _rest(team_names, side),
+            "opponent": _join_other_sides(team_names, side),
             "pairing won by": None if result.winner is None else names[result.winner],
-            "ruled": _ruled(result),
+            "ruled": _format_ruling(result),
             "decided": result.decided,
-            **_match_cells(match, facts.get(match or ""), team_names, side),
+            **_build_match_cells(match, facts.get(match or ""), team_names, side),
         }
         for match in result.matches or (None,)
         for side in range(len(team_names) if len(team_names) > 2 else 1)  # noqa: PLR2004
     ]
 
 
-def _match_cells(
+def _build_match_cells(
     match: str | None, facts: MatchResultFacts | None, team_names: list[str], side: int
 ) -> Row:
     """Return the cells of a match's result.
@@ -99,15 +100,19 @@ def _match_cells(
         return dict.fromkeys(("match", "points", "opponent's points", "won by")) | {"match": match}
     points = list(map(format_points, facts.points))
     won = "drawn" if facts.winner is None else team_names[facts.winner]
-    row = {"match": match, "points": points[side], "opponent's points": _rest(points, side)}
+    row = {
+        "match": match,
+        "points": points[side],
+        "opponent's points": _join_other_sides(points, side),
+    }
     return {**row, "won by": won}
 
 
-def _rest(every: list[str], side: int) -> str:
-    return ", ".join(every[:side] + every[side + 1 :])
+def _join_other_sides(values: list[str], side: int) -> str:
+    return ", ".join(values[:side] + values[side + 1 :])
 
 
-def _ratio(points: Sequence[float]) -> str:
+def _format_score(points: Sequence[float]) -> str:
     return ":".join(map(format_points, points))
 
 
@@ -115,10 +120,10 @@ def practice_match_row(match: PracticeMatch, team_names: TeamNames) -> Row:
     """Return the row of a practice match."""
     return {
         "number": match.number,
-        "teams": _display_names(match.teams, team_names),
-        "points": _ratio(match.facts.points),
+        "teams": _to_display_names(match.teams, team_names),
+        "points": _format_score(match.facts.points),
         "winner": None if match.winner is None else team_names.get(match.winner, match.winner),
-        "left by": _display_names(match.gone, team_names),
+        "left by": _to_display_names(match.gone, team_names),
         "seconds": round(match.facts.seconds, 1),
         "ended": match.at.isoformat(timespec="seconds"),
         "match": match.match,
@@ -156,16 +161,16 @@ def standing_row(standing: StandingsRow, team_names: TeamNames) -> Row:
     return {**row, **score, "state": standing.outlook}
 
 
-def failure_row(name: str, failed: TeamFaults) -> Row:
+def team_faults_row(name: str, faults: TeamFaults) -> Row:
     """Return a row with a local team's number of failures and the last of them."""
-    last_fault = failed.last[0]
+    last_fault = faults.last[0]
     at = f"{last_fault.at:%H:%M:%S}"
-    return {"team": name, "faults": failed.count, "at (UTC)": at, "last": last_fault.what}
+    return {"team": name, "faults": faults.count, "at (UTC)": at, "last": last_fault.what}
 
 
 def join_team_names(ids: Sequence[str], team_names: TeamNames) -> str:
     """Return the names of teams, separated by commas."""
-    return ", ".join(_display_names(ids, team_names))
+    return ", ".join(_to_display_names(ids, team_names))
 
 
 def csv_text(rows: Sequence[Row]) -> str:
@@ -174,7 +179,9 @@ def csv_text(rows: Sequence[Row]) -> str:
     if rows:
         writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows({title: _cell(value) for title, value in row.items()} for row in rows)
+        writer.writerows(
+            {title: _format_cell(value) for title, value in row.items()} for row in rows
+        )
     return buffer.getvalue()
 
 
@@ -185,16 +192,16 @@ def print_table(rows: Sequence[Row], columns: int | None = None) -> None:
         is_numeric = all(isinstance(row[title], int | None) for row in rows)
         table.add_column(title, justify="right" if is_numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(value) for value in list(row.values())[:columns]))
+        table.add_row(*(_format_cell(value) for value in list(row.values())[:columns]))
     result_console().print(table)
 
 
-def _display_names(teams: Sequence[str], team_names: TeamNames) -> list[str]:
-    """Return the teams' names, or the id of a removed team."""
+def _to_display_names(teams: Sequence[str], team_names: TeamNames) -> list[str]:
+    """Return the names of the teams; for a removed team, its id."""
     return [team_names.get(team, team) for team in teams]
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     """Return a value as text, escaped so that a spreadsheet does not run it as a formula."""
     if value is None:
         return ""

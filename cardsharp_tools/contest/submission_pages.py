@@ -34,11 +34,11 @@ from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.sandbox_supervisor import MAX_SANDBOX_BYTES, escape_control_chars
 from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, team_submissions, unpack_upload
 
-_ROOM = 10_000  # bytes of a form without its file
-_LAST = 20  # number of matches that are shown
+_MAX_FORM_FIELD_BYTES = 10_000  # bytes of a form without its file
+_MAX_RECENT_MATCHES = 20  # number of matches that are shown
 
 _log = logging.getLogger(__name__)
-_PAGES = template_environment(FileSystemLoader(Path(__file__).with_name("templates")))
+_TEMPLATES = template_environment(FileSystemLoader(Path(__file__).with_name("templates")))
 
 
 class LocalContestPages(ContestPages):
@@ -47,7 +47,7 @@ class LocalContestPages(ContestPages):
     def __init__(self, records: ContestRecords, folder: Path) -> None:
         super().__init__(lambda: ContestRepository(records.documents))
         self._records, self._folder = records, folder
-        self._busy = set[TeamId]()
+        self._submitting_teams = set[TeamId]()
 
     def build_routes(
         self, site: Callable[[], SiteInfo], matches: MatchRepository, guard: RequestGuard
@@ -55,25 +55,27 @@ class LocalContestPages(ContestPages):
         """The routes of the pages and of what they load."""
 
         async def look(request: Request, user: User) -> Response:
-            team = self._team(user)
+            team = self._find_team(user)
             if team is None:
                 return not_found_response(request)
-            return await run_in_threadpool(self._page, site(), team)
+            return await run_in_threadpool(self._render_page, site(), team)
 
         async def submit(request: Request, user: User) -> Response:
-            team = self._team(user)
+            team = self._find_team(user)
             if team is None:
                 return not_found_response(request)
-            name, raw = await run_in_threadpool(_uploaded, request, await _read(request), team)
+            name, raw = await run_in_threadpool(
+                _parse_upload, request, await _read_form_body(request), team
+            )
             message = "Your previous submission is still being tested. Wait some seconds and retry."
-            if team.id not in self._busy:
-                self._busy.add(team.id)
+            if team.id not in self._submitting_teams:
+                self._submitting_teams.add(team.id)
                 try:
-                    message = await run_in_threadpool(self._submit, team, name, raw)
+                    message = await run_in_threadpool(self._store_submission, team, name, raw)
                 finally:
-                    self._busy.discard(team.id)
+                    self._submitting_teams.discard(team.id)
             if message:
-                return await run_in_threadpool(self._page, site(), team, message)
+                return await run_in_threadpool(self._render_page, site(), team, message)
             return RedirectResponse("/submit", 303)
 
         return [
@@ -82,12 +84,12 @@ class LocalContestPages(ContestPages):
             CaseInsensitiveRoute("/submit", guard.authenticated(submit, reads=False), "POST"),
         ]
 
-    def _team(self, user: User) -> TeamEntry | None:
+    def _find_team(self, user: User) -> TeamEntry | None:
         return next((team for team in self._records.teams() if team.id == user.id), None)
 
-    def _submit(self, team: TeamEntry, name: str, raw: bytes) -> str:
-        """Store a version; return an error message, or an empty text."""
-        closed = _closed(team)
+    def _store_submission(self, team: TeamEntry, name: str, raw: bytes) -> str:
+        """Store a version of a submission; return an error message, or "" on success."""
+        closed = _find_closed_reason(team)
         try:
             if not closed:
                 versions = team_submissions(self._folder, team.id, team.strategy)
@@ -101,8 +103,8 @@ class LocalContestPages(ContestPages):
             _log.warning("A submission of %s: %s", team.name, message)
         return closed
 
-    def _page(self, site: SiteInfo, team: TeamEntry, message: str = "") -> Response:
-        closed = _closed(team)
+    def _render_page(self, site: SiteInfo, team: TeamEntry, message: str = "") -> Response:
+        closed = _find_closed_reason(team)
         versions = [
             {
                 "number": version.name,
@@ -113,25 +115,25 @@ class LocalContestPages(ContestPages):
                 team_submissions(self._folder, team.id, team.strategy).version_folders
             )
         ]
-        text = _PAGES.get_template("submit.jinja").render(
+        text = _TEMPLATES.get_template("submit.jinja").render(
             site=site,
             alone=None,
             team=team,
             said=message,
             open=not closed,
             closed=closed,
-            token=_token(team),
+            token=_compute_form_token(team),
             largest=LARGEST // 10**6,
             memory=MAX_SANDBOX_BYTES >> 20,
             versions=versions,
-            matches=list(_matches(self._records, team.id))[:_LAST],
-            faults=self._records.team_faults().get(team.id, TeamFaults()),
+            matches=list(_list_finished_matches(self._records, team.id))[:_MAX_RECENT_MATCHES],
+            faults=self._records.faults_by_team().get(team.id, TeamFaults()),
         )
         return HTMLResponse(text, 400 if message else 200, {**HEADERS, "Cache-Control": "no-store"})
 
 
-def _closed(team: TeamEntry) -> str:
-    """Return the reason why a team cannot submit here, or an empty text."""
+def _find_closed_reason(team: TeamEntry) -> str:
+    """Return the reason why a team cannot submit here, or "" if it can."""
     if team.strategy != SANDBOXED:
         return (
             "Your team was not entered for submissions. To submit here, ask your organiser to "
@@ -147,7 +149,7 @@ def _closed(team: TeamEntry) -> str:
     return ""
 
 
-def _token(team: TeamEntry) -> str:
+def _compute_form_token(team: TeamEntry) -> str:
     """Return the form token that only our pages can send.
 
     It protects against forged requests from a browser that has stored the password.
@@ -155,18 +157,21 @@ def _token(team: TeamEntry) -> str:
     return hmac.digest(team.ha1.encode(), b"submit", "sha256").hex()
 
 
-async def _read(request: Request) -> bytes:
+async def _read_form_body(request: Request) -> bytes:
     """Return the body of a form; raise `HttpError` if it is too large."""
     raw = bytearray()
     async for chunk in request.stream():
         raw += chunk
-        if len(raw) > LARGEST + _ROOM:
+        if len(raw) > LARGEST + _MAX_FORM_FIELD_BYTES:
             raise HttpError(413, f"A submission may have at most {LARGEST // 10**6} MB.")
     return bytes(raw)
 
 
-def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes]:
-    """Return the name and contents of the file in a form; raise `HttpError` if it is not ours."""
+def _parse_upload(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes]:
+    """Return the name and contents of the file in a form.
+
+    Raise `HttpError` if the form cannot be read or was not sent from our page.
+    """
     kind = request.headers.get("content-type", "").encode("latin-1", "replace")
     try:
         message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
@@ -179,7 +184,7 @@ def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes
     token = parts_by_name["token"].get_payload(decode=True) if "token" in parts_by_name else b""
     # A browser sends an Origin header, and its form must then come from our page. curl sends none
     # and cannot be tricked into a request by another page, so it needs no token.
-    if "origin" in request.headers and token != _token(team).encode():
+    if "origin" in request.headers and token != _compute_form_token(team).encode():
         raise HttpError(403, "The form was not sent from this page. Open the page and try again.")
     if "file" not in parts_by_name:
         raise HttpError(
@@ -191,8 +196,12 @@ def _uploaded(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes
     ) else b""
 
 
-def _matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]:
-    """Yield a team's finished matches, the last first: id, part, opponents, points, result."""
+def _list_finished_matches(records: ContestRecords, team: TeamId) -> Iterator[tuple[str, ...]]:
+    """Yield a team's finished matches, the latest first.
+
+    Each row has the match id, the part of the contest, the opponents, the points and the
+    result.
+    """
     team_names = records.team_names_with_removed()
     played = [
         (match, f"pairing {result.pairing}", result.teams, facts)

@@ -12,8 +12,8 @@ from cardsharp.errors import ConfigError
 NAME, STRATEGY = "name", "strategy"
 EXAMPLE = f"{NAME},{STRATEGY}"
 
-_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
-_SEPARATOR_LINE = re.compile(r"sep=([,;\t])")  # first line that tells Excel the separator
+_SEPARATOR_NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
+_SEPARATOR_LINE_PATTERN = re.compile(r"sep=([,;\t])")  # first line that tells Excel the separator
 
 
 class TeamRow(NamedTuple):
@@ -31,7 +31,7 @@ class TeamsFile(NamedTuple):
     encoding: str | None
 
 
-class _Line(NamedTuple):
+class _CsvLine(NamedTuple):
     number: int
     cells: list[str]
 
@@ -50,11 +50,11 @@ def read_teams(file: Path) -> TeamsFile:
         raise ConfigError(
             f"{file} is empty. Write {EXAMPLE} into its first line, and then a line for each team."
         )
-    match = _SEPARATOR_LINE.fullmatch(lines[skipped].strip(" "))
+    match = _SEPARATOR_LINE_PATTERN.fullmatch(lines[skipped].strip(" "))
     skipped += match is not None
-    separator = match[1] if match else _separator_of("".join(lines[skipped:][:1]))
-    header, *rest = _parsed(file, lines, skipped, separator)
-    rows = tuple(_rows(file, header, rest, separator))
+    separator = match[1] if match else _detect_separator("".join(lines[skipped:][:1]))
+    header, *rest = _parse_lines(file, lines, skipped, separator)
+    rows = tuple(_parse_team_rows(file, header, rest, separator))
     if not rows:
         raise ConfigError(
             f"{file} has a title line but no team. Write a line for each team below line "
@@ -63,42 +63,53 @@ def read_teams(file: Path) -> TeamsFile:
     return TeamsFile(rows, decoded.encoding if decoded.is_guess else None)
 
 
-def _separator_of(header: str) -> str:
-    """Return the separator: one that makes a title `name`, else the most frequent."""
+def _detect_separator(header: str) -> str:
+    """Return the separator that yields a title `name`, else the most frequent separator."""
     return max(
-        _SEPARATORS,
-        key=lambda separator: (NAME in _titles(header.split(separator)), header.count(separator)),
+        _SEPARATOR_NAMES,
+        key=lambda separator: (
+            NAME in _normalize_titles(header.split(separator)),
+            header.count(separator),
+        ),
     )
 
 
-def _titles(cells: list[str]) -> list[str]:
+def _normalize_titles(cells: list[str]) -> list[str]:
     return [cell.strip().strip('"').strip().casefold() for cell in cells]
 
 
-def _parsed(file: Path, lines: list[str], skipped: int, separator: str) -> list[_Line]:
-    """Return the lines that are not empty with their numbers, cells stripped; the titles first."""
+def _parse_lines(
+    file: Path, lines: list[str], skipped_line_count: int, separator: str
+) -> list[_CsvLine]:
+    """Return the lines that are not empty, the line of the titles first.
+
+    Each line has its number in the file and its stripped cells.
+    """
     reader = csv.reader(
-        (f"{line}\n" for line in lines[skipped:]),
+        (f"{line}\n" for line in lines[skipped_line_count:]),
         delimiter=separator,
         skipinitialspace=True,
         strict=True,
     )
-    parsed, line_number = list[_Line](), skipped + 1
+    parsed, line_number = list[_CsvLine](), skipped_line_count + 1
     try:
         for cells in reader:
-            parsed.append(_Line(line_number, [cell.strip() for cell in cells]))
-            line_number = skipped + reader.line_num + 1
+            parsed.append(_CsvLine(line_number, [cell.strip() for cell in cells]))
+            line_number = skipped_line_count + reader.line_num + 1
     except csv.Error:
         raise ConfigError(
             f"{file}, line {line_number}, has a quotation mark without a second one. "
             "Write a name that "
             'contains quotation marks as "Ann ""Ace"" Lee", or remove the marks.'
         ) from None
-    return [line for line in parsed if any(line.cells)] or [_Line(skipped + 1, [])]
+    return [line for line in parsed if any(line.cells)] or [_CsvLine(skipped_line_count + 1, [])]
 
 
-def _rows(file: Path, header: _Line, lines: list[_Line], separator: str) -> Iterator[TeamRow]:
-    titles, location = _titles(header.cells), f"{file}, line {header.number},"
+def _parse_team_rows(
+    file: Path, header: _CsvLine, lines: list[_CsvLine], separator: str
+) -> Iterator[TeamRow]:
+    """Yield the teams of the lines; raise `ConfigError` for a title or line that is invalid."""
+    titles, location = _normalize_titles(header.cells), f"{file}, line {header.number},"
     if titles.count(NAME) != 1 or titles.count(STRATEGY) > 1:
         twice = next((title for title in (NAME, STRATEGY) if titles.count(title) > 1), None)
         if twice is not None:
@@ -114,7 +125,8 @@ def _rows(file: Path, header: _Line, lines: list[_Line], separator: str) -> Iter
             raise ConfigError(
                 f"{location} has {len(line.cells)} cells, but line {header.number} has "
                 f"{len(titles)} "
-                f"titles. Put a name that contains a {_SEPARATORS[separator]} in quotation marks: "
+                f"titles. Put a name that contains a {_SEPARATOR_NAMES[separator]} in "
+                "quotation marks: "
                 f'"Lee{separator} Ann".'
             )
         cells = dict(zip(titles, line.cells, strict=False))

@@ -20,7 +20,7 @@ from cardsharp_tools.cli.options import CommandOptions
 from cardsharp_tools.local_cloud.template_files import all_template_resources, service_prefix
 
 PRICE_LIST = Path(__file__).with_name("prices.toml")
-MEASURED = Path(__file__).with_name("measured.json")
+MEASURED_USAGE_PATH = Path(__file__).with_name("measured.json")
 
 # The bot, as template.yaml deploys it. Seconds without another note are those that AWS bills.
 MONTH_DAYS = 31
@@ -93,7 +93,7 @@ class MeasuredUsage(BaseModel, frozen=True, extra="forbid"):
     """A game at the HTTP service of each game."""
 
 
-def load_measured(path: Path = MEASURED) -> MeasuredUsage:
+def load_measured(path: Path = MEASURED_USAGE_PATH) -> MeasuredUsage:
     """Return the measured figures in a file; raise `ConfigError` if they cannot be used."""
     try:
         return MeasuredUsage.model_validate_json(path.read_bytes())
@@ -169,22 +169,25 @@ def bot_usage(load: BotWorkload, measured: MeasuredUsage) -> dict[str, float]:
 
 def service_usage(game: str, games: float, measured: MeasuredUsage) -> dict[str, float]:
     """Return the units that so many games use at the HTTP service of a game."""
-    return _api_units(measured.games[game], games, function_memory(game))
+    return _compute_api_units(measured.games[game], games, function_memory(game))
 
 
-def _api_units(use: ActivityUsage, times: float, megabytes: int) -> dict[str, float]:
-    """Return the units of so many activities at a function of this memory behind an HTTP API."""
-    requests = times * use.requests
+def _compute_api_units(usage: ActivityUsage, times: float, megabytes: int) -> dict[str, float]:
+    """Return the billed units of `times` activities.
+
+    They run in a function of `megabytes` of memory behind an HTTP API.
+    """
+    requests = times * usage.requests
     # A function with less memory has only a part of a processor.
-    cpu_seconds = use.cpu_seconds * max(1, FULL_CPU_MEGABYTES / megabytes)
-    duration_seconds = times * (cpu_seconds + use.table_requests * TABLE_SECONDS)
-    log_bytes = times * use.log_bytes + requests * (INVOCATION_LOG_BYTES + ACCESS_LOG_BYTES)
+    cpu_seconds = usage.cpu_seconds * max(1, FULL_CPU_MEGABYTES / megabytes)
+    duration_seconds = times * (cpu_seconds + usage.table_requests * TABLE_SECONDS)
+    log_bytes = times * usage.log_bytes + requests * (INVOCATION_LOG_BYTES + ACCESS_LOG_BYTES)
     return {
         "Lambda GB-seconds arm64": duration_seconds * megabytes / MEGABYTES_PER_GB,
         "Lambda requests": requests,
         "HTTP API requests": requests,
-        "DynamoDB write units": times * use.write_units,
-        "DynamoDB read units": times * use.read_units,
+        "DynamoDB write units": times * usage.write_units,
+        "DynamoDB read units": times * usage.read_units,
         "Logs GB written": log_bytes / BYTES_PER_GB,
         "X-Ray traces": requests * TRACED_SHARE,
     }
@@ -228,7 +231,7 @@ def contest_usage(contest: ContestWorkload, measured: MeasuredUsage) -> dict[str
     long_polls = waited_seconds / LONG_POLL_SECONDS
     # A long poll computes and logs as much as any other request.
     requests = contest.matches * match.requests + long_polls
-    units = _api_units(match, requests / match.requests, megabytes)
+    units = _compute_api_units(match, requests / match.requests, megabytes)
     units["Lambda GB-seconds arm64"] += waited_seconds * megabytes / MEGABYTES_PER_GB
     units["X-Ray traces"] += contest.hours * 3600
     write_units = contest.matches * match.write_units + long_polls * LONG_POLL_WRITE_UNITS

@@ -30,11 +30,13 @@ def make_env(
     reward -1, and the match ends. Raises `ConfigError` if there is no such game, or if it is not
     played by that many.
     """
-    return wrappers.OrderEnforcingWrapper(_Checked(CardEnv(name, seats), illegal_reward=-1))
+    return wrappers.OrderEnforcingWrapper(
+        _IllegalActionWrapper(CardEnv(name, seats), illegal_reward=-1)
+    )
 
 
-class _Checked(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type: ignore[misc]
-    """Wrapper that ends the match at an action that is illegal or not an action at all."""
+class _IllegalActionWrapper(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type: ignore[misc]
+    """Wrapper that ends the match if an action is illegal or not an action at all."""
 
     def step(self, action: int | None) -> None:
         """Take the action of the player to act."""
@@ -73,7 +75,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             for agent in self.possible_agents
         }
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
-        self._dice = Random()  # until `reset` is called with a seed
+        self._chance_rng = Random()  # until `reset` is called with a seed
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of a player."""
@@ -94,7 +96,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         del options
         chosen = as_seed(seed)
         if chosen is not None:
-            self._dice = Random(chosen)
+            self._chance_rng = Random(chosen)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -104,7 +106,7 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         waits = np.zeros(1 + self.encoding.size, np.float32)
         waits[0] = 1.0
         self._last_observations = {agent: waits.copy() for agent in self.agents}
-        self._look(self.simulation.initial_state(self._dice))
+        self._enter_state(self.simulation.initial_state(self._chance_rng))
 
     def step(self, action: int | None) -> None:
         """Take an action for the player to act; None leaves an ended match.
@@ -121,8 +123,8 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self._last_observations[agent][0] = 1.0
-        self._look(
-            self.simulation.apply_action(self._state, self.choices[action_index], self._dice)
+        self._enter_state(
+            self.simulation.apply_action(self._state, self.choices[action_index], self._chance_rng)
         )
         self._accumulate_rewards()
 
@@ -141,8 +143,8 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         """Return the number of a legal action, such as a strategy's decision."""
         return action_number(self.choices, action)
 
-    def _look(self, state: Any) -> None:  # noqa: ANN401 - any game's
-        """Continue from this state: prepare the player to act, or the rewards."""
+    def _enter_state(self, state: Any) -> None:  # noqa: ANN401 - any game's
+        """Continue from `state`: prepare the choices of the player to act, or the final rewards."""
         self._state = state
         seat = self.simulation.current_seat(state)
         if seat is None:

@@ -24,7 +24,7 @@ from cardsharp_tools.project_files import missing_extra_error
 
 PARQUET, LINES = ".parquet", ".jsonl"
 
-_BATCH = 1_000  # rows that Parquet takes at once
+_PARQUET_BATCH_ROWS = 1_000  # rows that Parquet takes at once
 
 
 class DecisionRow(TypedDict):
@@ -69,7 +69,7 @@ class DatasetBuilder:
             for decision_index, step in enumerate(match.actions):
                 seat = simulation.current_seat(step.state) or 0
                 position = simulation.current_position(step.state)
-                row = self._row(match.match_id, decision_index, seat, position, step.action)
+                row = self._build_row(match.match_id, decision_index, seat, position, step.action)
                 yield {**row, "seed": plan.seed, "result": rewards[seat]}
 
     def rows_of_match(
@@ -84,10 +84,10 @@ class DatasetBuilder:
             actions_by_name = {name: action for action, name in point.option_names.items()}
             if done is not None and done.action in actions_by_name:
                 action = actions_by_name[done.action]
-                row = self._row(record.match_id, decision_index, seat, point.position, action)
-                yield {**row, "result": _result(record, seat)}
+                row = self._build_row(record.match_id, decision_index, seat, point.position, action)
+                yield {**row, "result": _compute_reward(record, seat)}
 
-    def _row(
+    def _build_row(
         self, match: str, decision_index: int, seat: int, position: object, action: object
     ) -> DecisionRow:
         choices = self._encoding.choices(position)
@@ -107,7 +107,7 @@ class DatasetBuilder:
         )
 
 
-def _result(record: MatchRecord, seat: int) -> float | None:
+def _compute_reward(record: MatchRecord, seat: int) -> float | None:
     """Return a seat's reward in a stored match, or None if the outcome is unknown."""
     header, outcome = header_of(record), outcome_of(record)
     if outcome is None:
@@ -118,7 +118,7 @@ def _result(record: MatchRecord, seat: int) -> float | None:
     return None if outcome.winner is None else 1.0 if outcome.winner == seat else loss_score
 
 
-class CompactRow(TypedDict):
+class SparseRow(TypedDict):
     """Row of a JSON Lines file that leaves out the zeros of observation and mask.
 
     `ones` are the indexes of the observation that are 1. `fractions` are those between 0 and 1,
@@ -138,10 +138,10 @@ class CompactRow(TypedDict):
     result: float | None
 
 
-def compact_row(row: DecisionRow) -> CompactRow:
+def to_sparse_row(row: DecisionRow) -> SparseRow:
     """Return a row without its zeros, which are nine tenths of it."""
     nonzero_values = [(index, value) for index, value in enumerate(row["observation"]) if value]
-    return CompactRow(
+    return SparseRow(
         game=row["game"],
         match=row["match"],
         number=row["number"],
@@ -163,14 +163,18 @@ def read_rows(file: Path) -> Iterator[DecisionRow]:
         for line_number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
-                yield row if "observation" in row else _expanded(row)
+                yield row if "observation" in row else _expand_row(row)
             except (ValueError, LookupError, TypeError):
                 raise ConfigError(
                     f"{file}, line {line_number} is not a row that `cardsharp export` writes."
                 ) from None
 
 
-def _expanded(row: CompactRow) -> DecisionRow:
+def _expand_row(row: SparseRow) -> DecisionRow:
+    """Return a row with a dense observation and mask.
+
+    The given row lists only the entries that are not zero.
+    """
     encoding = game_named(row["game"]).rl_encoding
     if encoding is None:
         raise ValueError
@@ -209,7 +213,7 @@ def write_rows(rows: Iterable[DecisionRow], file: Path, *, dense: bool = False) 
     row_count = 0
     with file.open("w", encoding="utf-8") as target:
         for row_count, row in enumerate(rows, 1):  # noqa: B007 - the last number is the result
-            output_row = row if dense else compact_row(row)
+            output_row = row if dense else to_sparse_row(row)
             target.write(json.dumps(output_row, separators=(",", ":")) + "\n")
     return row_count
 
@@ -227,7 +231,7 @@ def _write_parquet(rows: Iterator[DecisionRow], file: Path) -> int:
     texts = {"game": pa.string(), "match": pa.string()}
     schema, row_count = pa.schema({**texts, **integer_columns, **lists, **ends}), 0
     with parquet.ParquetWriter(file, schema) as target:
-        while batch := list(islice(rows, _BATCH)):
+        while batch := list(islice(rows, _PARQUET_BATCH_ROWS)):
             target.write_table(pa.Table.from_pylist(batch, schema))
             row_count += len(batch)
     return row_count

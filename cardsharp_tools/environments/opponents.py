@@ -16,7 +16,7 @@ from cardsharp_tools.lab.game_adapter import LabPlayer
 from cardsharp_tools.lab.match_runner import StrategyPlayer
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import build_player, check_players
-from cardsharp_tools.lab.rng import RngStream, pair_rng
+from cardsharp_tools.lab.rng import RngPurpose, pair_rng
 
 
 class SharedPlayer:
@@ -38,7 +38,7 @@ class SharedPlayer:
             self._player = self._make()
         return self._player.decide(state)
 
-    def end_match(self, state: object) -> None:
+    def on_match_end(self, state: object) -> None:
         """Do nothing: the shared player keeps no state of a match."""
 
 
@@ -63,18 +63,18 @@ class Opponents:
         self.learners = tuple(seat for seat in range(seats) if seat not in self.names)
         if not self.learners:
             raise ConfigError("Opponents have every seat; leave one to the learner.")
-        self._plan, self._plain = plan, plain
-        self._shared: dict[int, LabPlayer] = {}
+        self._plan, self._pure_python = plan, plain
+        self._shared_players: dict[int, LabPlayer] = {}
 
-    def check(self) -> None:
-        """Build each strategy once; raise `ConfigError` if one cannot be built."""
+    def check_can_build(self) -> None:
+        """Check that every strategy can be built; raise `ConfigError` if one cannot."""
         for name in self.names.values():
-            check_players(self._plan_of(name))
+            check_players(self._build_plan(name))
 
     def reset_shared_players(self, seed: int) -> None:
         """Build the shared players anew with the random numbers of this deal."""
-        self._shared = {
-            seat: SharedPlayer(partial(self._player, seat, seed, 0))
+        self._shared_players = {
+            seat: SharedPlayer(partial(self._build_player, seat, seed, 0))
             for seat, name in self.names.items()
             if is_user_strategy(name) and not is_weights_file(name)
         }
@@ -82,17 +82,17 @@ class Opponents:
     def players_for_match(self, seed: int, match_number: int) -> dict[int, LabPlayer]:
         """Return the opponents of the match of that number, by seat."""
         return {
-            seat: self._shared[seat]
-            if seat in self._shared
-            else self._player(seat, seed, match_number)
+            seat: self._shared_players[seat]
+            if seat in self._shared_players
+            else self._build_player(seat, seed, match_number)
             for seat in self.names
         }
 
-    def _player(self, seat: int, seed: int, match_number: int) -> LabPlayer:
-        name, rolled = self.names[seat], pair_rng(seed, match_number, RngStream.FIRST + seat)
+    def _build_player(self, seat: int, seed: int, match_number: int) -> LabPlayer:
+        name, rolled = self.names[seat], pair_rng(seed, match_number, RngPurpose.FIRST + seat)
         return StrategyPlayer(
-            self._plan.simulation, build_player(self._plan_of(name), name, rolled)
+            self._plan.simulation, build_player(self._build_plan(name), name, rolled)
         )
 
-    def _plan_of(self, name: str) -> DuelPlan:
-        return replace(self._plan, first=name, second=name, pure_python=self._plain)
+    def _build_plan(self, name: str) -> DuelPlan:
+        return replace(self._plan, first=name, second=name, pure_python=self._pure_python)

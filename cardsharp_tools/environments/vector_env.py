@@ -19,7 +19,7 @@ from cardsharp_tools.environments.opponents import Opponents
 from cardsharp_tools.lab.game_adapter import LabPlayer
 from cardsharp_tools.lab.native_engines import find_native_function
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
-from cardsharp_tools.lab.rng import RngStream, pair_rng
+from cardsharp_tools.lab.rng import RngPurpose, pair_rng
 from cardsharp_tools.lab.runner import make_executor, run_duel
 
 
@@ -48,19 +48,19 @@ class PythonStepper:
     def __init__(self, env: CardEnv, lane_count: int, opponents: Opponents | None = None) -> None:
         self._simulation, self._encoding, self._opponents = env.simulation, env.encoding, opponents
         self._states: list[Any] = [None] * lane_count
-        self._chances: list[Random] = [Random()] * lane_count
+        self._chance_rngs: list[Random] = [Random()] * lane_count
         self._choices: list[Mapping[int, Any]] = [{}] * lane_count
         self._players: list[Mapping[int, LabPlayer]] = [{}] * lane_count
-        self._views: list[tuple[int, array[float]]] = [(0, array("f"))] * lane_count
+        self._last_observations: list[tuple[int, array[float]]] = [(0, array("f"))] * lane_count
 
     def reset(self, seed: int, output_arrays: BatchArrays) -> None:
         """Begin the first match of each lane."""
-        self._seed, self._numbers = seed, list(range(len(self._states)))
+        self._seed, self._match_numbers = seed, list(range(len(self._states)))
         if self._opponents is not None:
             self._opponents.reset_shared_players(seed)
-        for lane in range(len(self._numbers)):
-            self._begin(lane)
-            self._look(lane, output_arrays)
+        for lane in range(len(self._match_numbers)):
+            self._deal_next_match(lane)
+            self._write_observation(lane, output_arrays)
 
     def step(self, actions: NDArray[np.int64], output_arrays: BatchArrays) -> int | None:
         """Take an action in each lane and restart ended ones; return the first illegal lane.
@@ -74,57 +74,57 @@ class PythonStepper:
             if action_index not in self._choices[lane]:
                 return lane
         for lane, action_index in enumerate(action_indices):
-            self._act(lane, self._choices[lane][action_index])
-            self._go_on(lane)
-            if self._is_over(lane):
-                self._close(lane, output_arrays)
-            self._look(lane, output_arrays)
+            self._apply_action(lane, self._choices[lane][action_index])
+            self._play_opponents(lane)
+            if self._is_match_over(lane):
+                self._finish_match(lane, output_arrays)
+            self._write_observation(lane, output_arrays)
         return None
 
-    def _begin(self, lane: int) -> None:
-        """Deal the lane's next match in which the learner is to act at least once."""
+    def _deal_next_match(self, lane: int) -> None:
+        """Deal the lane's next match in which the learner acts at least once."""
         while True:
-            match_number = self._numbers[lane]
-            self._chances[lane] = pair_rng(self._seed, match_number, RngStream.CHANCE)
+            match_number = self._match_numbers[lane]
+            self._chance_rngs[lane] = pair_rng(self._seed, match_number, RngPurpose.CHANCE)
             self._states[lane] = self._simulation.initial_state(
-                pair_rng(self._seed, match_number, RngStream.DECK)
+                pair_rng(self._seed, match_number, RngPurpose.DECK)
             )
             if self._opponents is not None:
                 self._players[lane] = self._opponents.players_for_match(self._seed, match_number)
-            self._go_on(lane)
-            if not self._is_over(lane):
+            self._play_opponents(lane)
+            if not self._is_match_over(lane):
                 return
             # Lane i plays the matches i, i + n, i + 2n, and so on. So a match depends on the seed
             # and its number alone, and not on how long the matches of other lanes take.
-            self._numbers[lane] += len(self._numbers)
+            self._match_numbers[lane] += len(self._match_numbers)
 
-    def _act(self, lane: int, action: object) -> None:
-        chance_rng = self._chances[lane]
+    def _apply_action(self, lane: int, action: object) -> None:
+        chance_rng = self._chance_rngs[lane]
         self._states[lane] = self._simulation.apply_action(self._states[lane], action, chance_rng)
 
-    def _go_on(self, lane: int) -> None:
+    def _play_opponents(self, lane: int) -> None:
         """Let opponents act until the learner is to act or the match has ended."""
         players = self._players[lane]
         while players:
             seat = self._simulation.current_seat(self._states[lane])
             if seat is None or seat not in players:
                 return
-            self._act(lane, players[seat].decide(self._states[lane]))
+            self._apply_action(lane, players[seat].decide(self._states[lane]))
 
-    def _is_over(self, lane: int) -> bool:
+    def _is_match_over(self, lane: int) -> bool:
         return self._simulation.current_seat(self._states[lane]) is None
 
-    def _close(self, lane: int, rows: BatchArrays) -> None:
-        """Write the result of the lane's match, and begin the next one."""
+    def _finish_match(self, lane: int, rows: BatchArrays) -> None:
+        """Write the result of the lane's match, and deal the next one."""
         rows.rewards[lane] = final_rewards(self._simulation, self._states[lane])
         rows.terminated[lane] = True
-        rows.final_seats[lane], observation = self._views[lane]
+        rows.final_seats[lane], observation = self._last_observations[lane]
         rows.final_observations[lane, 0] = 1
         rows.final_observations[lane, 1:] = observation
-        self._numbers[lane] += len(self._numbers)
-        self._begin(lane)
+        self._match_numbers[lane] += len(self._match_numbers)
+        self._deal_next_match(lane)
 
-    def _look(self, lane: int, rows: BatchArrays) -> None:
+    def _write_observation(self, lane: int, rows: BatchArrays) -> None:
         """Write the observation of the player to act."""
         position = self._simulation.current_position(self._states[lane])
         seat, observation = (
@@ -132,7 +132,7 @@ class PythonStepper:
             self._encoding.observed(position),
         )
         choices = self._choices[lane] = self._encoding.choices(position)
-        self._views[lane] = seat, observation
+        self._last_observations[lane] = seat, observation
         rows.player_to_act[lane] = seat
         rows.observations[lane, 0] = 0
         rows.observations[lane, 1:] = observation
@@ -178,7 +178,7 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.learners = (
             tuple(range(self.seats)) if opponent_players is None else opponent_players.learners
         )
-        self._stepper = _stepper_of(env, lanes, opponent_players, plain=pure_python)
+        self._stepper = _create_stepper(env, lanes, opponent_players, pure_python=pure_python)
         self._is_ready = False
 
     def reset(
@@ -191,10 +191,10 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """
         chosen = as_seed(seed)
         super().reset(seed=chosen, options=options)
-        rows = self._rows()
+        rows = self._allocate_arrays()
         self._stepper.reset(int(self.np_random.integers(2**63)) if chosen is None else chosen, rows)
         self._is_ready = True
-        return _observations_and_infos(rows)
+        return _build_observations_and_infos(rows)
 
     def step(
         self, actions: NDArray[np.int64]
@@ -212,20 +212,20 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         # New arrays for each step: the caller may keep the old ones as training data. The
         # environment counts as not ready until the step is complete, because an opponent may fail
         # in the middle.
-        rows, self._is_ready = self._rows(), False
+        rows, self._is_ready = self._allocate_arrays(), False
         lane = self._stepper.step(np.ascontiguousarray(action_indices, np.int64), rows)
         self._is_ready = True
         if lane is not None:
             raise ValueError(
                 f"Lane {lane} may not take action {action_indices[lane]}; see its action_mask."
             )
-        observations, infos = _observations_and_infos(rows)
+        observations, infos = _build_observations_and_infos(rows)
         rewards = rows.rewards
         if len(self.learners) == 1:
             rewards = np.ascontiguousarray(rewards[:, self.learners[0]])
         return observations, rewards, rows.terminated, np.zeros_like(rows.terminated), infos
 
-    def _rows(self) -> BatchArrays:
+    def _allocate_arrays(self) -> BatchArrays:
         lanes = self.num_envs
         observations, final_observations = (
             np.empty((lanes, 1 + self._encoding.size), np.float32) for _ in range(2)
@@ -238,11 +238,11 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         )
 
 
-def _stepper_of(
-    env: CardEnv, lanes: int, opponents: Opponents | None, *, plain: bool
+def _create_stepper(
+    env: CardEnv, lanes: int, opponents: Opponents | None, *, pure_python: bool
 ) -> PythonStepper | Any:  # noqa: ANN401 - the compiled class, which is optional
     """Return a stepper of `lanes` matches; raise `ConfigError` if an opponent cannot play."""
-    twin = None if plain else find_native_function("native_stepper")
+    twin = None if pure_python else find_native_function("native_stepper")
     opponent_names = {} if opponents is None else opponents.names
     compiled = (
         None if twin is None else twin(env.game_name, lanes, env.simulation.seats, opponent_names)
@@ -250,18 +250,18 @@ def _stepper_of(
     if compiled is not None:
         return compiled
     if opponents is not None:
-        opponents.check()
+        opponents.check_can_build()
     return PythonStepper(env, lanes, opponents)
 
 
-def _observations_and_infos(rows: BatchArrays) -> tuple[Observation, dict[str, Any]]:
+def _build_observations_and_infos(rows: BatchArrays) -> tuple[Observation, dict[str, Any]]:
     observed: Observation = {"observation": rows.observations, "action_mask": rows.masks}
     infos = {"to_act": rows.player_to_act, "_to_act": np.ones_like(rows.terminated)}
-    return observed, infos | (_final(rows) if rows.terminated.any() else {})
+    return observed, infos | (_build_final_infos(rows) if rows.terminated.any() else {})
 
 
-def _final(rows: BatchArrays) -> dict[str, Any]:
-    """Return the fields for ended matches in the form of `gymnasium.vector.SyncVectorEnv`."""
+def _build_final_infos(rows: BatchArrays) -> dict[str, Any]:
+    """Return the infos of ended matches in the form of `gymnasium.vector.SyncVectorEnv`."""
     final_observations = np.full(len(rows.terminated), None, object)
     for lane in np.flatnonzero(rows.terminated):
         final_observations[lane] = {

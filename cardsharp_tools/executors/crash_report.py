@@ -27,28 +27,30 @@ from cardsharp_tools.executors.line_process import require_pipe
 MIN_MEMORY_BYTES = 1 << 30  # bytes that a process may always use, however small the machine is
 EXIT_FAILED = 1  # exit code, the same as that of all commands
 
-_end = os._exit
-_folders: set[Path] = set()
+_original_exit = os._exit
+_strategy_folders: set[Path] = set()
 
 
 def enable_crash_reports(strategy_file: Path) -> None:
     """Report from now on if code in the folder of a strategy file ends the process."""
-    _folders.add(strategy_file.parent)
+    _strategy_folders.add(strategy_file.parent)
     _install_exit_hooks()
     limit_memory()
     with suppress(BrokenPipeError):
-        _monitor_pipe().write(f"{hang_monitor.FOLDER_PREFIX}{strategy_file.parent}\n".encode())
+        _start_hang_monitor().write(
+            f"{hang_monitor.FOLDER_PREFIX}{strategy_file.parent}\n".encode()
+        )
 
 
 @cache
 def _install_exit_hooks() -> None:
-    os._exit = _exit
+    os._exit = _report_and_exit
     os.register_at_fork(after_in_child=disable_crash_reports)
 
 
 def disable_crash_reports() -> None:
     """Stop reporting the end of this process, because the strategy has forked it."""
-    os._exit = _end
+    os._exit = _original_exit
 
 
 def exit_if_forked(process: int) -> None:
@@ -57,7 +59,7 @@ def exit_if_forked(process: int) -> None:
     A strategy that forks returns twice. Only the original process may go on with our code.
     """
     if os.getpid() != process:
-        _end(0)
+        _original_exit(0)
 
 
 @cache
@@ -71,7 +73,7 @@ def limit_memory() -> None:
 
 
 @cache
-def _monitor_pipe() -> IO[bytes]:
+def _start_hang_monitor() -> IO[bytes]:
     """Start the hang monitor and return the pipe that it reads.
 
     From the pipe it learns where a strategy crashes this process or holds it up.
@@ -92,43 +94,43 @@ def _monitor_pipe() -> IO[bytes]:
     )
     signal.pthread_sigmask(signal.SIG_SETMASK, interrupt)
     pipe = require_pipe(process.stdin)
-    atexit.register(_dismiss, process)
+    atexit.register(_stop_hang_monitor, process)
     faulthandler.enable(pipe)
     faulthandler.register(hang_monitor.STACK_DUMP_SIGNAL, pipe)
-    threading.Thread(target=_beat, args=(pipe,), daemon=True).start()
+    threading.Thread(target=_write_heartbeats, args=(pipe,), daemon=True).start()
     return pipe
 
 
-def _dismiss(process: subprocess.Popen[bytes]) -> None:
+def _stop_hang_monitor(process: subprocess.Popen[bytes]) -> None:
     """End the hang monitor when this process exits normally."""
     faulthandler.disable()
     faulthandler.unregister(hang_monitor.STACK_DUMP_SIGNAL)
     process.communicate()
 
 
-def _beat(pipe: IO[bytes]) -> None:
-    """Write a heartbeat once a second, which shows that threads still run."""
+def _write_heartbeats(pipe: IO[bytes]) -> None:
+    """Write a heartbeat once a second; it shows that threads still run."""
     pause = threading.Event()
     with suppress(OSError, ValueError):  # the monitor has ended, or this process is ending
         while not pause.wait(1):
             pipe.write(hang_monitor.HEARTBEAT)
 
 
-def _exit(status: int) -> NoReturn:
-    """End the process; if a strategy calls this, report it and exit as failed for any `status`."""
-    location = _place(inspect.currentframe())
+def _report_and_exit(status: int) -> NoReturn:
+    """End the process; if a strategy calls this, report it and exit with a failure."""
+    location = _find_strategy_frame(inspect.currentframe())
     if location is None:
-        _end(status)
+        _original_exit(status)
     hang_monitor.write_unbuffered(
         f"{location}: the strategy ended the process (os._exit({status}))."
     )
-    _end(EXIT_FAILED)
+    _original_exit(EXIT_FAILED)
 
 
-def _place(frame: FrameType | None) -> str | None:
-    """Return the innermost line of the stack in a strategy's folder, or None if there is none."""
+def _find_strategy_frame(frame: FrameType | None) -> str | None:
+    """Return the innermost stack line in a strategy's folder, or None if there is none."""
     for caller, line in traceback.walk_stack(frame):
         file = Path(caller.f_code.co_filename)
-        if file.parent in _folders:
+        if file.parent in _strategy_folders:
             return f"{file.name}, line {line}, in {caller.f_code.co_name}"
     return None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cardsharp.errors import ConfigError
 
-_SHAPE = "write `def decide(self, position):`"
+_SIGNATURE_HINT = "write `def decide(self, position):`"
 
 
 def check_decide(strategy: object, name: str) -> None:
@@ -14,12 +14,15 @@ def check_decide(strategy: object, name: str) -> None:
     kind = type(strategy)
     if not callable(decide):
         raise ConfigError(
-            f"The strategy '{name}'{_place(kind)} has no method decide(self, position). Add it to "
+            f"The strategy '{name}'{_format_source_location(kind)} has no method "
+            "decide(self, position). Add it to "
             "the class."
         )
-    subject = f"The strategy '{name}'{_place(getattr(kind, 'decide', None))}"
+    subject = f"The strategy '{name}'{_format_source_location(getattr(kind, 'decide', None))}"
     if inspect.iscoroutinefunction(decide):
-        raise ConfigError(f"{subject} has an async decide, which is not supported; {_SHAPE}.")
+        raise ConfigError(
+            f"{subject} has an async decide, which is not supported; {_SIGNATURE_HINT}."
+        )
     if inspect.isgeneratorfunction(decide):
         raise ConfigError(f"{subject} has a decide that yields. It must `return` one Decision.")
     try:
@@ -31,11 +34,11 @@ def check_decide(strategy: object, name: str) -> None:
     except TypeError:
         raise ConfigError(
             f"{subject} has a decide{inspect.signature(kind.decide)}, which cannot be called with "  # type: ignore[attr-defined]
-            f"just a position; {_SHAPE}."
+            f"just a position; {_SIGNATURE_HINT}."
         ) from None
 
 
-def _place(source_object: object) -> str:
+def _format_source_location(source_object: object) -> str:
     """Return the source location of a class or function in brackets, or "" if it is unknown."""
     try:
         file, (_, line) = inspect.getfile(source_object), inspect.getsourcelines(source_object)  # type: ignore[arg-type]

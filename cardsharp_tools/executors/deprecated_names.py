@@ -25,43 +25,46 @@ Names = Mapping[str, Mapping[str, str]]
 
 
 @cache
-def _tables() -> tuple[Mapping[str, str], Names, Names]:
-    """Return the old modules, the old names of each module, and the old attributes of classes."""
+def _load_rename_tables() -> tuple[Mapping[str, str], Names, Names]:
+    """Return the new names by the old ones.
+
+    These are the names of modules, of each module's members, and of attributes of classes.
+    """
     text = Path(__file__).with_suffix(".toml").read_text("utf-8")
     tables = tomllib.loads(text)
     return tables["modules"], tables["names"], tables["attributes"]
 
 
-def _warn(old_name: str, new_name: str) -> None:
+def _warn_deprecated(old_name: str, new_name: str) -> None:
     message = f"{old_name} is called {new_name} since 0.3.0; the old name goes in {REMOVED_IN}"
     warnings.warn(message, DeprecationWarning, stacklevel=3)
 
 
 class _OldModule(ModuleType):
-    """A module under its old path: every name is looked up in the new module."""
+    """Module under its old path; it looks up every name in the new module."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the new module has
         """Return the thing that the old name meant."""
         if name.startswith("__"):
             raise AttributeError(name)
-        modules, names_by_module, _ = _tables()
+        modules, names_by_module, _ = _load_rename_tables()
         new_name = names_by_module.get(self.__name__, {}).get(name, name)
         return getattr(import_module(modules[self.__name__]), new_name)
 
 
 class _OldModuleLoader(Loader):
-    """Makes a module under its old path."""
+    """Loader of a module under its old path."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return a module that forwards to the new one."""
-        modules, _, _ = _tables()
-        _warn(spec.name, modules[spec.name])
+        modules, _, _ = _load_rename_tables()
+        _warn_deprecated(spec.name, modules[spec.name])
         return _OldModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Mark it as a package, and give the classes of its game their old attributes."""
         module.__path__ = []
-        modules, _, attributes = _tables()
+        modules, _, attributes = _load_rename_tables()
         game = ".".join(modules[module.__name__].split(".")[:3])
         for class_path, renamed in attributes.items():
             owner, _, name = class_path.partition(":")
@@ -70,7 +73,7 @@ class _OldModuleLoader(Loader):
 
 
 class _OldModuleFinder(MetaPathFinder):
-    """Finds the modules that have moved since 0.2."""
+    """Finder of the modules that have moved since 0.2."""
 
     def find_spec(
         self,
@@ -79,20 +82,26 @@ class _OldModuleFinder(MetaPathFinder):
         target: ModuleType | None = None,  # noqa: ARG002 - as above
     ) -> ModuleSpec | None:
         """Return a spec for an old path, and None for any other."""
-        modules, _, _ = _tables()
+        modules, _, _ = _load_rename_tables()
         return spec_from_loader(fullname, _OldModuleLoader()) if fullname in modules else None
 
 
 def _add_old_attributes(owner: type[Any], renamed: Mapping[str, str]) -> None:
-    """Let instances of a class answer to their attributes' old names, too."""
+    """Add the old names of attributes to a class, as properties that warn."""
     for old_name, new_name in renamed.items():
         if not hasattr(owner, old_name):
-            setattr(owner, old_name, property(_forward(f"{owner.__name__}.{old_name}", new_name)))
+            setattr(
+                owner,
+                old_name,
+                property(_create_deprecated_getter(f"{owner.__name__}.{old_name}", new_name)),
+            )
 
 
-def _forward(old_name: str, new_name: str) -> Any:  # noqa: ANN401 - a getter of any class's attribute
+def _create_deprecated_getter(old_name: str, new_name: str) -> Any:  # noqa: ANN401 - a getter of any class's attribute
+    """Return a getter that warns and reads the attribute under its new name."""
+
     def get(instance: object) -> Any:  # noqa: ANN401 - the attribute's own type
-        _warn(old_name, new_name)
+        _warn_deprecated(old_name, new_name)
         return getattr(instance, new_name)
 
     return get

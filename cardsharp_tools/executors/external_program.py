@@ -101,8 +101,8 @@ def register_program(command: str, game: Game, name: str = "") -> str:
     def build_player(rng_or_stopwatch: object) -> ProgramStrategy:
         return ProgramStrategy(command, game.name, translation, rng_or_stopwatch)
 
-    registry_for(game.strategy_package).register_external(name or command, build_player)
-    player, opening = build_player(Random(0)), _opening(game)
+    registry_for(game.strategy_package).register_unlisted(name or command, build_player)
+    player, opening = build_player(Random(0)), _create_opening_position(game)
     with message_if_slow(f"'{command}' has not answered yet ..."):
         result = call_guarded(lambda: player.decide(opening), player)
     if result.error is not None:
@@ -122,11 +122,11 @@ def message_if_slow(message: str, delay_seconds: float = SLOW_START_SECONDS) -> 
         alarm.cancel()
 
 
-def _opening(of: Game) -> object:
+def _create_opening_position(game: Game) -> object:
     """Return a position at the start of a match."""
-    if of.simulation is None:
-        raise ConfigError(f"{of.title} cannot be played on this machine: it has no simulation.")
-    simulation = of.simulation.load()()
+    if game.simulation is None:
+        raise ConfigError(f"{game.title} cannot be played on this machine: it has no simulation.")
+    simulation = game.simulation.load()()
     return simulation.current_position(simulation.initial_state(Random(0)))
 
 
@@ -134,7 +134,7 @@ PrintableText = Annotated[str, AfterValidator(escape_control_chars)]  # may be s
 
 
 class _RatedOption(BaseModel):
-    """An option of an answer."""
+    """Option in a program's answer, with its value and a note."""
 
     action: JsonValue
     value: float | None = None
@@ -160,20 +160,20 @@ class SubprocessStrategy:
 
     def __init__(self, command: str) -> None:
         self._command, self._lock = command, Lock()
-        self.process = self._running()
+        self.process = self._acquire_process()
 
     def request(self, message: bytes, parse: Callable[[bytes], T]) -> T:
         """Send a message to the program and return the answer as `parse` reads it.
 
         After an `InvalidDecision` a new process is used.
         """
-        with self.restart_on_failure():
+        with self.lock_and_restart_on_failure():
             response_line = self.process.request(message)
             print(self.process.read_stderr(), end="")  # noqa: T201 - kept, as from a strategy in Python
             return parse(response_line)
 
     @contextmanager
-    def restart_on_failure(self) -> Iterator[None]:
+    def lock_and_restart_on_failure(self) -> Iterator[None]:
         """Hold the process for this block alone; restart it after an `InvalidDecision`."""
         with self._lock:  # one that is late is still asked when the next decision is due
             try:
@@ -185,7 +185,7 @@ class SubprocessStrategy:
     def restart(self) -> None:
         """Replace the process: late output of the old one would be taken for the next answer."""
         self.process.kill()
-        self.process = self._running()
+        self.process = self._acquire_process()
 
     def interrupt(self, exceeded_timeout: timedelta) -> bool:
         """Kill the process because a decision has exceeded its time limit, and return True.
@@ -200,7 +200,7 @@ class SubprocessStrategy:
         """Keep an idle process for the next strategy with the same command."""
         _idle_processes[os.getpid(), command].append(process)
 
-    def _running(self) -> Any:  # noqa: ANN401
+    def _acquire_process(self) -> Any:  # noqa: ANN401
         """Return an idle process of this command, or a new one."""
         idle = _idle_processes[os.getpid(), self._command]
         process = idle.pop() if idle else self.process_class(self._command)
@@ -226,7 +226,7 @@ class ProgramStrategy(SubprocessStrategy):
         """
         codec = self._translation
         allowed = [(codec.action(action), action) for action in codec.actions(position)]
-        actions = {_written(encoded_action): action for encoded_action, action in allowed}
+        actions = {_to_json(encoded_action): action for encoded_action, action in allowed}
         encoded_position = codec.position(position)
         random_seed = (
             self._rng_or_stopwatch.getrandbits(32)
@@ -237,19 +237,19 @@ class ProgramStrategy(SubprocessStrategy):
             "game": self._game,
             "position": encoded_position,
             "actions": [encoded_action for encoded_action, _ in allowed],
-            "seed": crc32(_written(encoded_position).encode())
+            "seed": crc32(_to_json(encoded_position).encode())
             if random_seed is None
             else random_seed,
         }
 
         def read(line: bytes) -> Decision[Any]:
-            response = _read(line)
+            response = _parse_answer(line)
             options = tuple(
-                codec.option(_action_from_answer(option.action, actions), option.value, option.note)
+                codec.option(_decode_action(option.action, actions), option.value, option.note)
                 for option in response.options
             )
             return codec.decision(
-                _action_from_answer(response.action, actions), response.reason, options
+                _decode_action(response.action, actions), response.reason, options
             )
 
         return self.request(json.dumps(request).encode() + b"\n", read)
@@ -268,7 +268,7 @@ def stop_idle_processes(command: str) -> None:
         process.kill()
 
 
-def _read(line: bytes) -> _ProgramAnswer:
+def _parse_answer(line: bytes) -> _ProgramAnswer:
     try:
         return _ProgramAnswer.model_validate_json(line)
     except ValidationError as error:
@@ -281,9 +281,9 @@ def _read(line: bytes) -> _ProgramAnswer:
         ) from None
 
 
-def _action_from_answer(answered: JsonValue, actions: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any game's
-    """Return the action that was sent back; raise `InvalidDecision` if it was not offered."""
-    text = _written(answered)
+def _decode_action(encoded_action: JsonValue, actions: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any game's
+    """Return the action that a program chose; raise `InvalidDecision` if it was not offered."""
+    text = _to_json(encoded_action)
     if text not in actions:
         raise InvalidDecision(
             f"the program chose {text:.100}, which is not one of the offered actions"
@@ -291,6 +291,6 @@ def _action_from_answer(answered: JsonValue, actions: Mapping[str, Any]) -> Any:
     return actions[text]
 
 
-def _written(value: object) -> str:
-    """Return the value as JSON, with equal texts for equal values."""
+def _to_json(value: object) -> str:
+    """Return the value as JSON; equal values have equal texts."""
     return json.dumps(value, sort_keys=True)

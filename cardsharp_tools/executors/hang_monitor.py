@@ -23,7 +23,7 @@ FOLDER_PREFIX = "Folder "  # begins a line that names a folder with a user's cod
 STACK_DUMP_SIGNAL = signal.SIGUSR2  # at this signal a process writes its stacks to its monitor
 HANG_TIMEOUT_SECONDS = 10  # seconds without a heartbeat, as `Usage` counts them, that mean a hang
 # A process is also late after this many times its limit on the clock, however busy the machine is.
-BACKSTOP = 30
+WALL_TIME_FACTOR = 30
 TRACEBACK_FRAME_PATTERN = re.compile(
     r'File "(.*)", line (\d+) in (.*)'
 )  # a line of a stack: file, line and function
@@ -31,9 +31,9 @@ FATAL_ERROR_PREFIX = "Fatal Python error: "  # begins the line that says why a p
 
 CRASH_PATTERN = re.compile(f"(?:{FATAL_ERROR_PREFIX}|Fatal sandbox error: )(.*)")
 
-_TICKS = os.sysconf("SC_CLK_TCK")
-_STOPPED = "tT"  # states of threads that were stopped
-_RESTING = f"SIZX{_STOPPED}"  # states of threads that wait, have ended or were stopped
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_STOPPED_STATES = "tT"  # states of threads that were stopped
+_IDLE_STATES = f"SIZX{_STOPPED_STATES}"  # states of threads that wait, have ended or were stopped
 
 # --- the resource usage of processes --------------------------------------------------------------
 
@@ -62,20 +62,27 @@ def sample_usage(processes: Collection[int]) -> UsageSample | None:
     states, thread_id = set[str](), str(get_native_id())
     for process in processes:
         try:
-            ticks += sum(map(int, _stat(f"/proc/{process}/stat")[11:15]))
+            ticks += sum(map(int, _read_stat_fields(f"/proc/{process}/stat")[11:15]))
             for task in Path(f"/proc/{process}/task").iterdir():
                 nanoseconds += int((task / "schedstat").read_text().split()[1])
-                states.update(_stat(f"{task}/stat")[0] if task.name != thread_id else "S")
+                states.update(
+                    _read_stat_fields(f"{task}/stat")[0] if task.name != thread_id else "S"
+                )
         except OSError:  # it has ended
             continue
     if not states:
         return None
-    stopped = not states.isdisjoint(_STOPPED)
-    return UsageSample(ticks / _TICKS, nanoseconds / 1e9, states.issubset(_RESTING), stopped)
+    stopped = not states.isdisjoint(_STOPPED_STATES)
+    return UsageSample(
+        ticks / _TICKS_PER_SECOND, nanoseconds / 1e9, states.issubset(_IDLE_STATES), stopped
+    )
 
 
-def _stat(path: str) -> list[str]:
-    """Return the fields of a `stat` file after the name, which may contain any characters."""
+def _read_stat_fields(path: str) -> list[str]:
+    """Return the fields of a `stat` file that follow the process name.
+
+    The name may contain any characters.
+    """
     return Path(path).read_text("latin-1").rpartition(")")[2].split()
 
 
@@ -94,12 +101,12 @@ class BusyIdleTimeMeter:
     ) -> None:
         self._processes, self._spares_stopped = processes, spares_stopped
         self.looked = monotonic()
-        self._first: UsageSample | None = None
-        self._last: UsageSample | None = None
+        self._first_sample: UsageSample | None = None
+        self._last_sample: UsageSample | None = None
         self.used = self.rested = self.elapsed = 0.0
 
-    def take_sample(self, longest: float, *, is_waiting_for_caller: bool = False) -> None:
-        """Take a sample and add the time since the last one, at most `longest` seconds.
+    def take_sample(self, max_seconds: float, *, is_waiting_for_caller: bool = False) -> None:
+        """Take a sample and add the time since the last one, at most `max_seconds` seconds.
 
         A longer gap means that this process itself was held up, so the rest of it is not counted.
         With `is_waiting_for_caller`, waiting does not count, because the processes waited for the
@@ -108,16 +115,16 @@ class BusyIdleTimeMeter:
         current_time, current, last_sample = (
             monotonic(),
             sample_usage(self._processes()),
-            self._last,
+            self._last_sample,
         )
-        passed, self.looked = min(current_time - self.looked, longest), current_time
-        self._first, self._last = self._first or current, current
+        passed, self.looked = min(current_time - self.looked, max_seconds), current_time
+        self._first_sample, self._last_sample = self._first_sample or current, current
         if current is not None and current.stopped and self._spares_stopped:
             return
         self.elapsed += passed
-        if current is None or self._first is None or last_sample is None:
+        if current is None or self._first_sample is None or last_sample is None:
             return
-        self.used = max(self.used, current.used - self._first.used)
+        self.used = max(self.used, current.used - self._first_sample.used)
         active = current.used - last_sample.used + current.queued - last_sample.queued
         if current.resting and active < passed / 2 and not is_waiting_for_caller:
             self.rested += passed
@@ -125,9 +132,9 @@ class BusyIdleTimeMeter:
     def exceeds(self, limit: float) -> bool:
         """Return True once the processes have used or rested `limit` seconds.
 
-        Also return True once `BACKSTOP` times as many seconds have passed.
+        Also return True once `WALL_TIME_FACTOR` times as many seconds have passed.
         """
-        return max(self.used, self.rested) >= limit or self.elapsed >= BACKSTOP * limit
+        return max(self.used, self.rested) >= limit or self.elapsed >= WALL_TIME_FACTOR * limit
 
 
 # --- the process ----------------------------------------------------------------------------------
@@ -149,7 +156,10 @@ def main(process: int, hang_timeout_seconds: int) -> None:
         if not heard:
             crash = CRASH_PATTERN.search(output)
             if crash:
-                write_unbuffered(f"{_place(output)}: the strategy ended the process ({crash[1]}).")
+                write_unbuffered(
+                    f"{_find_strategy_location(output)}: the strategy ended the process "
+                    f"({crash[1]})."
+                )
             return
         output += heard.replace(HEARTBEAT, b"").decode(errors="replace")
     # Ask for the stacks before the kill, because a killed process can report nothing.
@@ -157,13 +167,17 @@ def main(process: int, hang_timeout_seconds: int) -> None:
     while select.select([0], [], [], 1)[0] and (heard := os.read(0, 1 << 16)):
         output += heard.decode(errors="replace")
     write_unbuffered(
-        f"{_place(output)}: the process hung for {hang_timeout_seconds} s, so it was ended."
+        f"{_find_strategy_location(output)}: the process hung for {hang_timeout_seconds} "
+        "s, so it was ended."
     )
     os.kill(process, signal.SIGKILL)
 
 
-def _place(output: str) -> str:
-    """Return the place of the stacks in `output`, within the strategy folders that it lists."""
+def _find_strategy_location(output: str) -> str:
+    """Return the innermost stack line within the strategy folders that `output` lists.
+
+    Without such a line, return a phrase that names the folders.
+    """
     folders = [
         line.removeprefix(FOLDER_PREFIX)
         for line in output.splitlines()

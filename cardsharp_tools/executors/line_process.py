@@ -37,8 +37,12 @@ PROGRAM_START_TIMEOUT = timedelta(
 )  # for the first answer; a match does not wait for so long
 MAX_LINE_BYTES = 1_000_000  # bytes of an answer
 PAUSE = 0.1  # seconds from one check of a program's usage to the next
-_HEARD = 8 * MAX_STDOUT_CHARS  # bytes of stderr that are read: the stored part and a last stack
-_GRACE = 0.5  # seconds in which a program that has closed its output is expected to end
+_MAX_STDERR_BYTES = (
+    8 * MAX_STDOUT_CHARS
+)  # bytes of stderr that are read: the stored part and a last stack
+_EXIT_GRACE_SECONDS = (
+    0.5  # seconds in which a program that has closed its output is expected to end
+)
 # Prefixes of environment variables that programs do not get, because they may hold passwords.
 _PRIVATE_ENV_PREFIXES = ("CARDSHARP_", "AWS_")
 
@@ -52,31 +56,34 @@ def split_command(command: str) -> list[str]:
 
 
 class LineProcess:
-    """Running program, in a session of its own: Ctrl-C reaches only us, and we end the program."""
+    """Running program that answers each request with one line.
+
+    It is in a session of its own: Ctrl-C reaches only us, and we end the program.
+    """
 
     def __init__(self, command: str) -> None:
         self.command = split_command(command)
         errors = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process
         fcntl.fcntl(errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be emptied
         try:
-            popen = _started(self.command, errors)
+            popen = _start_program(self.command, errors)
         except OSError as error:
             errors.close()
             reason = error.strerror
             if isinstance(error, FileNotFoundError):
                 reason = f"there is no program {error.filename} on this machine"
             raise ConfigError(f"'{command}' cannot be started: {reason}.") from None
-        self.process, self._errors = popen, errors
+        self.process, self._stderr_file = popen, errors
         self._stdin, self._stdout = (
             require_pipe(popen.stdin).fileno(),
             require_pipe(popen.stdout).fileno(),
         )
         os.set_blocking(self._stdin, False)
-        self._unread, self._has_exited = b"", False
+        self._unread_output, self._has_exited = b"", False
         self.exceeded_timeout: timedelta | None = None
         self._is_busy = False
-        self._limit = PROGRAM_START_TIMEOUT
-        weakref.finalize(self, _end, popen, errors)
+        self._timeout = PROGRAM_START_TIMEOUT
+        weakref.finalize(self, _close_program, popen, errors)
 
     @property
     def is_alive(self) -> bool:
@@ -90,59 +97,63 @@ class LineProcess:
         """
         self._is_busy = True
         try:
-            line = self._line(request)
+            line = self._exchange_line(request)
         finally:  # also where this thread is told to end
             self._is_busy = False
         if not line.endswith(b"\n") or self.exceeded_timeout is not None:
             raise InvalidDecision(*self.describe_failure(line))
-        self._limit = ANSWER_TIMEOUT
+        self._timeout = ANSWER_TIMEOUT
         return line
 
-    def _line(self, request: bytes) -> bytes:
-        """Send the question and return the answer up to the end of its line, or of the process.
+    def _exchange_line(self, request: bytes) -> bytes:
+        """Send the request; return the answer up to the end of its line, or of the process.
 
-        A process that is late is killed. It may read the question late or never, so both pipes
+        A process that is late is killed. It may read the request late or never, so both pipes
         are watched at the same time.
         """
-        pipes, usage = select.poll(), self._usage()
+        pipes, usage = select.poll(), self._start_usage_meter()
         pipes.register(self._stdout, select.POLLIN)
         if request:
             pipes.register(self._stdin, select.POLLOUT)
-        while len(self._unread) < MAX_LINE_BYTES and (request or b"\n" not in self._unread):
+        while len(self._unread_output) < MAX_LINE_BYTES and (
+            request or b"\n" not in self._unread_output
+        ):
             ready = dict(pipes.poll(PAUSE * 1000))
             if self._stdin in ready:
-                request = self._write(request)
+                request = self._write_request(request)
                 if not request:
                     pipes.unregister(self._stdin)
-            if not self._read(is_ready=self._stdout in ready):
+            if not self._read_output(is_ready=self._stdout in ready):
                 break
-            self._watch(usage, is_waiting_for_caller=bool(ready))
-        line, end, self._unread = self._unread.partition(b"\n")
+            self._enforce_timeout(usage, is_waiting_for_caller=bool(ready))
+        line, end, self._unread_output = self._unread_output.partition(b"\n")
         return line + end if len(line) < MAX_LINE_BYTES else line
 
-    def _read(self, *, is_ready: bool) -> bool:
-        """Read the available output; return False once no more will come.
+    def _read_output(self, *, is_ready: bool) -> bool:
+        """Read the available output; return False if no more can come.
 
         The end of the program counts, not only the end of its output: a process that it has
         started and left behind may hold the output open for ever.
         """
         if is_ready:
             chunk = os.read(self._stdout, 1 << 16)
-            self._unread += chunk
+            self._unread_output += chunk
             return bool(chunk)
         had_exited, self._has_exited = self._has_exited, not self.is_alive
         return not had_exited
 
-    def _watch(self, usage: hang_monitor.BusyIdleTimeMeter, *, is_waiting_for_caller: bool) -> None:
-        """Kill the program once it has exceeded its limit."""
+    def _enforce_timeout(
+        self, usage: hang_monitor.BusyIdleTimeMeter, *, is_waiting_for_caller: bool
+    ) -> None:
+        """Kill the program if it has exceeded its time limit."""
         if self.exceeded_timeout is not None or monotonic() - usage.looked < PAUSE:
             return
         usage.take_sample(2 * PAUSE, is_waiting_for_caller=is_waiting_for_caller)
-        if usage.exceeds(self._limit.total_seconds()):
-            self._ring(self._limit)
+        if usage.exceeds(self._timeout.total_seconds()):
+            self._kill_for_timeout(self._timeout)
 
-    def _write(self, request: bytes) -> bytes:
-        """Write as much of the question as the process accepts, and return the rest.
+    def _write_request(self, request: bytes) -> bytes:
+        """Write as much of the request as the process accepts, and return the rest.
 
         The rest is empty if the process reads no more.
         """
@@ -151,19 +162,19 @@ class LineProcess:
         except BrokenPipeError:
             return b""
 
-    def _usage(self) -> hang_monitor.BusyIdleTimeMeter:
-        """Return a new measurement of what the process and its descendants use from here on."""
+    def _start_usage_meter(self) -> hang_monitor.BusyIdleTimeMeter:
+        """Return a new meter of the time that the process and its descendants use."""
         return hang_monitor.BusyIdleTimeMeter(lambda: process_tree(self.process.pid))
 
     def read_stderr(self) -> str:
         """Return what the process has written to stderr since the last call."""
-        text = os.pread(self._errors.fileno(), _HEARD, 0).decode(errors="replace")
-        os.ftruncate(self._errors.fileno(), 0)
+        text = os.pread(self._stderr_file.fileno(), _MAX_STDERR_BYTES, 0).decode(errors="replace")
+        os.ftruncate(self._stderr_file.fileno(), 0)
         return text
 
     def wait_for_exit(self, limit: float) -> int | None:
         """Return the exit code; None if the process has used up `limit` seconds and still runs."""
-        usage = self._usage()
+        usage = self._start_usage_meter()
         while not usage.exceeds(limit):
             with suppress(subprocess.TimeoutExpired):
                 return self.process.wait(PAUSE)
@@ -172,7 +183,7 @@ class LineProcess:
 
     def kill(self) -> None:
         """End the program and everything that it has started."""
-        _kill(self.process)
+        _kill_program(self.process)
 
     def kill_if_answer_due(self, exceeded_timeout: timedelta) -> bool:
         """End a process that has not answered within `timeout`; return True if an answer is due.
@@ -181,13 +192,13 @@ class LineProcess:
         had it was ended for the same reason, and its caller is just being informed.
         """
         if self._is_busy:
-            if self._limit == PROGRAM_START_TIMEOUT:
+            if self._timeout == PROGRAM_START_TIMEOUT:
                 return False
-            self._ring(exceeded_timeout)
+            self._kill_for_timeout(exceeded_timeout)
         return True
 
-    def _ring(self, limit: timedelta) -> None:
-        self.exceeded_timeout = limit
+    def _kill_for_timeout(self, timeout: timedelta) -> None:
+        self.exceeded_timeout = timeout
         self.kill()
 
     def describe_failure(self, partial_answer: bytes) -> tuple[str, str]:
@@ -197,7 +208,7 @@ class LineProcess:
         elif partial_answer:
             reason = "the program wrote a line without a line break"
         else:
-            exit_code = self.wait_for_exit(_GRACE)
+            exit_code = self.wait_for_exit(_EXIT_GRACE_SECONDS)
             exit_text = f"the program ended with exit code {exit_code}"
             reason = "the program closed its output" if exit_code is None else exit_text
         stderr = self.read_stderr()
@@ -207,14 +218,14 @@ class LineProcess:
         return f"the program ended ({crash[1]})" if crash else reason, text
 
 
-def _started(words: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a program below a guard; raise `OSError` if it cannot start.
+def _start_program(command: list[str], stderr_file: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a program under a guard; raise `OSError` if it cannot start.
 
     A sandbox gets no guard, because its supervisor does the same.
     """
     read_fd, write_fd = os.pipe()
     guard_command: list[str] = []
-    if sys.platform == "linux" and words[2:3] != [sandbox_supervisor.__file__]:
+    if sys.platform == "linux" and command[2:3] != [sandbox_supervisor.__file__]:
         guard_command = [
             sys.executable,
             "-IS",
@@ -224,10 +235,10 @@ def _started(words: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
         ]
     try:
         popen = subprocess.Popen(  # noqa: S603 - the user's own command
-            [*guard_command, *words],
+            [*guard_command, *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=errors,
+            stderr=stderr_file,
             start_new_session=True,
             pass_fds=[write_fd] if guard_command else [],
             env={k: v for k, v in os.environ.items() if not k.startswith(_PRIVATE_ENV_PREFIXES)},
@@ -241,12 +252,12 @@ def _started(words: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
         failed = pipe.read() if guard_command else b""
     if failed:
         popen.communicate()
-        raise OSError(int(failed), os.strerror(int(failed)), words[0])
+        raise OSError(int(failed), os.strerror(int(failed)), command[0])
     return popen
 
 
-def _kill(popen: subprocess.Popen[bytes]) -> None:
-    """End a program and everything that it has started."""
+def _kill_program(popen: subprocess.Popen[bytes]) -> None:
+    """Kill a program and everything that it has started."""
     if process_guard.__file__ in popen.args:  # type: ignore[operator]  # they are words
         popen.terminate()
         return
@@ -254,11 +265,11 @@ def _kill(popen: subprocess.Popen[bytes]) -> None:
         os.killpg(popen.pid, signal.SIGKILL)
 
 
-def _end(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    _kill(popen)
+def _close_program(popen: subprocess.Popen[bytes], stderr_file: IO[bytes]) -> None:
+    _kill_program(popen)
     with suppress(BrokenPipeError):
         popen.communicate()
-    errors.close()
+    stderr_file.close()
 
 
 def require_pipe(pipe: IO[AnyStr] | None) -> IO[AnyStr]:

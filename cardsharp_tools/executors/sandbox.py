@@ -41,8 +41,8 @@ FIRST_SANDBOX_UID = (
     0x70000000  # from here on are the users of sandboxes that root starts, one for each folder
 )
 
-_PATH = "/usr/local/bin:/usr/bin:/bin"
-_SYSTEM = (
+_SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin"
+_SYSTEM_PATHS = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"),
     *("/etc/ld.so.cache", "/etc/alternatives"),
 )
@@ -66,12 +66,12 @@ def sandbox_command(
     Raises `ConfigError` if this machine has no such program.
     """
     name = sys.executable if command[0] in {"python", "python3"} else command[0]
-    executable = shutil.which(name, path=f"{_PATH}:{os.environ.get('PATH', '')}")
+    executable = shutil.which(name, path=f"{_SANDBOX_PATH}:{os.environ.get('PATH', '')}")
     if executable is None:
         raise ConfigError(
             f"The program {command[0]!r} is not installed here. Install it and try again."
         )
-    program, visible_paths = Path(executable), [*_SYSTEM, *PYTHON_PATHS]
+    program, visible_paths = Path(executable), [*_SYSTEM_PATHS, *PYTHON_PATHS]
     real, mounted_paths = program.resolve(), [*visible_paths, str(folder)]
     if not all(
         any(path.is_relative_to(mounted_path) for mounted_path in mounted_paths)
@@ -79,19 +79,24 @@ def sandbox_command(
     ):
         program = real
         visible_paths.append(str(real))
-    mounts = [*_mounts(*visible_paths), *_mounts(str(folder))]
+    mounts = [*_build_mount_arguments(*visible_paths), *_build_mount_arguments(str(folder))]
     if hidden_paths is not None:
         # An empty folder covers the submissions of all teams; only this team's own is mounted into
         # it again. The order matters: bubblewrap carries mounts out one after the other.
         empty, closed = ("--tmpfs", str(hidden_paths)), ("--remount-ro", str(hidden_paths))
-        mounts = [*_mounts(*visible_paths), *empty, *_mounts(str(folder)), *closed]
+        mounts = [
+            *_build_mount_arguments(*visible_paths),
+            *empty,
+            *_build_mount_arguments(str(folder)),
+            *closed,
+        ]
     program_command = [str(program), *command[1:]]
     return [
         sys.executable,
         "-IS",
         sandbox_supervisor.__file__,
         str(violation_log or ""),
-        *_bwrap(folder, mounts),
+        *_build_bwrap_arguments(folder, mounts),
         *program_command,
     ]
 
@@ -122,8 +127,8 @@ def check_sandbox() -> None:
         )
 
 
-def _mounts(*paths: str) -> Iterator[str]:
-    """Yield the arguments of bubblewrap that make places readable."""
+def _build_mount_arguments(*paths: str) -> Iterator[str]:
+    """Yield the arguments with which bubblewrap makes paths readable."""
     for path in paths:
         # Bubblewrap makes a missing parent folder for its owner alone. The program may run as
         # another user, so the parent is made explicitly, which lets everybody pass.
@@ -131,8 +136,8 @@ def _mounts(*paths: str) -> Iterator[str]:
         yield from ("--ro-bind-try", path, path)
 
 
-def _bwrap(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments before the program, which will see those mounts."""
+def _build_bwrap_arguments(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments of bubblewrap that come before the program; it sees only `mounts`."""
     yield from (str(shutil.which("bwrap")), "--unshare-pid", "--unshare-net", "--unshare-ipc")
     yield from ("--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session")
     yield from ("--cap-drop", "ALL")
@@ -147,7 +152,7 @@ def _bwrap(folder: Path, mounts: Sequence[str]) -> Iterator[str]:
         yield from ("--perms", "1777", "--size", str(byte_count), "--tmpfs", mount_point)
     yield from mounts
     yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(folder))
-    environment = {"PATH": _PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108
+    environment = {"PATH": _SANDBOX_PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108
     packages = {
         str(Path(str(module.__file__)).parents[1])
         for module in (cardsharp, cardsharp_tools, pydantic)

@@ -41,7 +41,7 @@ place.
 FATAL_ERROR_PREFIX = "Fatal sandbox error: "  # begins the line that says why a sandbox was ended
 
 _PAGE_SIZE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
-_SYSTEM_CALL = 128 + signal.SIGSYS
+_BAD_SYSCALL_EXIT_CODE = 128 + signal.SIGSYS
 
 # --- system calls --------------------------------------------------------------------------------
 
@@ -64,7 +64,7 @@ DENIED_SYSCALLS = "io_uring_setup memfd_create memfd_secret shmget"
 
 _ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x50026
 _GREATER_OR_EQUAL, _MASKED_EQUAL = 5, 7
-_CLONE_NEW = 0x7E020000  # all of clone's flags that make a namespace
+_CLONE_NAMESPACE_FLAGS = 0x7E020000  # all of clone's flags that make a namespace
 
 
 class _Compare(ctypes.Structure):
@@ -89,7 +89,7 @@ def open_seccomp_filter() -> int:
     lib = ctypes.CDLL("libseccomp.so.2")
     lib.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(lib.seccomp_init(_ALLOW))
-    for action, name, *compares in _rules():
+    for action, name, *compares in _build_filter_rules():
         syscall_number = lib.seccomp_syscall_resolve_name(name.encode())
         array = (_Compare * len(compares))(*compares)
         if syscall_number >= 0:  # this machine has it
@@ -101,15 +101,15 @@ def open_seccomp_filter() -> int:
     return file
 
 
-def _rules() -> Iterator[Rule]:
-    """Yield the rules of the filter: an action, a system call, and conditions on its arguments."""
+def _build_filter_rules() -> Iterator[Rule]:
+    """Yield the filter's rules: an action, a system call, and conditions on its arguments."""
     yield from ((_KILL, name) for name in KILLED_SYSCALLS.split())
     yield from ((_EPERM, name) for name in DENIED_SYSCALLS.split())
     # The flags of clone3 lie in memory, where a filter cannot read them. With "not implemented",
     # libraries fall back to clone, whose flags are an argument.
     yield _ENOSYS, "clone3"
     for bit in range(17, 31):
-        if _CLONE_NEW & 1 << bit:
+        if _CLONE_NAMESPACE_FLAGS & 1 << bit:
             yield _KILL, "clone", _Compare(0, _MASKED_EQUAL, 1 << bit, 1 << bit)
     yield _EPERM, "socket", _Compare(0, _GREATER_OR_EQUAL, 17, 0)  # such as vsock, to the host
     yield _EPERM, "mmap", _Compare(3, _MASKED_EQUAL, 0x21, 0x21)  # shared memory of no file
@@ -195,24 +195,28 @@ class SandboxSupervisor:
             env={},
         )
         os.close(written)
-        self._errors, self._parent = errors, os.getppid()
-        self._request_time, self._heard = monotonic(), 0
-        self._busy = self._busy_at_request = 0.0
-        self._notes, self._sent_packet_count, self._is_noted = violation_log, 0, False
+        self._stderr_fd, self._parent_pid = errors, os.getppid()
+        self._request_time, self._stderr_byte_count = monotonic(), 0
+        self._cpu_seconds = self._cpu_seconds_at_request = 0.0
+        self._violation_log, self._sent_packet_count, self._is_violation_logged = (
+            violation_log,
+            0,
+            False,
+        )
 
-    def wait_for_end(self) -> str:
+    def wait_for_end_reason(self) -> str:
         """Wait until the sandbox ends; return why it was ended, or "" if it ended by itself."""
-        waiting, reason = [0, self._errors], ""
+        waiting, reason = [0, self._stderr_fd], ""
         looked = 0.0
-        while self._errors in waiting:
+        while self._stderr_fd in waiting:
             ready = select.select(waiting, [], [], LIMIT_CHECK_SECONDS)[0]
-            if 0 in ready and not self._ask():
+            if 0 in ready and not self._forward_request():
                 waiting.remove(0)
-            if self._errors in ready and not self._hear():
-                waiting.remove(self._errors)
+            if self._stderr_fd in ready and not self._forward_stderr():
+                waiting.remove(self._stderr_fd)
             if monotonic() - looked > LIMIT_CHECK_SECONDS and not reason:
                 looked = monotonic()
-                reason = self._excess()
+                reason = self._find_exceeded_limit()
                 if reason:
                     self.process.kill()
         return reason
@@ -228,8 +232,8 @@ class SandboxSupervisor:
             except OSError:
                 continue
 
-    def _ask(self) -> bool:
-        """Pass on a question; return False if there will be no more questions."""
+    def _forward_request(self) -> bool:
+        """Forward a request to the sandbox; return False if no more requests will come."""
         request, pipe = os.read(0, 1 << 20), self.process.stdin
         if pipe is None:
             return False
@@ -240,43 +244,47 @@ class SandboxSupervisor:
                 pipe.close()
         except BrokenPipeError:
             return False
-        self._request_time, self._heard = (
+        self._request_time, self._stderr_byte_count = (
             monotonic() - (0 if request else MAX_IDLE_SECONDS - EXIT_GRACE_SECONDS),
             0,
         )
-        self._busy_at_request, self._is_noted = self._busy, False
+        self._cpu_seconds_at_request, self._is_violation_logged = self._cpu_seconds, False
         return bool(request)
 
-    def _hear(self) -> bool:
-        """Pass on what the sandbox has written to stderr; return False at its end."""
-        heard = os.read(self._errors, 1 << 16)
-        room = max(0, PAGE - self._heard)
+    def _forward_stderr(self) -> bool:
+        """Forward what the sandbox has written to stderr; return False at its end."""
+        heard = os.read(self._stderr_fd, 1 << 16)
+        room = max(0, PAGE - self._stderr_byte_count)
         os.write(2, escape_control_chars(heard[:room].decode(errors="replace")).encode())
-        self._heard += len(heard)
+        self._stderr_byte_count += len(heard)
         return bool(heard)
 
-    def _excess(self) -> str:
+    def _find_exceeded_limit(self) -> str:
         """Return a phrase that names the exceeded limit, or "" if there is none."""
         processes = process_tree(self.process.pid)
-        memory, self._busy = resource_usage(processes)
+        memory, self._cpu_seconds = resource_usage(processes)
         previous_count, self._sent_packet_count = (
             self._sent_packet_count,
             max(self._sent_packet_count, packets_sent(processes)),
         )
-        if self._notes and not self._is_noted and self._sent_packet_count > previous_count:
-            self._is_noted = True
-            with Path(self._notes).open("a", encoding="utf-8") as file:
+        if (
+            self._violation_log
+            and not self._is_violation_logged
+            and self._sent_packet_count > previous_count
+        ):
+            self._is_violation_logged = True
+            with Path(self._violation_log).open("a", encoding="utf-8") as file:
                 flock(file, LOCK_EX)
                 file.write(f"{NETWORK_VIOLATION}\n")
         if memory > MAX_SANDBOX_BYTES:
             return f"it took more than {MAX_SANDBOX_BYTES >> 20} MB of memory"
-        if self._busy - self._busy_at_request > MAX_CPU_SECONDS:
+        if self._cpu_seconds - self._cpu_seconds_at_request > MAX_CPU_SECONDS:
             return f"it took {MAX_CPU_SECONDS:g} s of processor time for one question"
-        if self._heard > FLOOD:
+        if self._stderr_byte_count > FLOOD:
             return f"it wrote more than {FLOOD // 10**6} MB to stderr"
         if monotonic() - self._request_time > MAX_IDLE_SECONDS:
             return f"it got no question for {MAX_IDLE_SECONDS:g} s"
-        return "the process that asks it has ended" if os.getppid() != self._parent else ""
+        return "the process that asks it has ended" if os.getppid() != self._parent_pid else ""
 
 
 def main() -> int:
@@ -284,9 +292,9 @@ def main() -> int:
     os.nice(5)  # the arena and bots without a sandbox get processor time first
     supervisor = SandboxSupervisor(sys.argv[1], sys.argv[2:])
     signal.signal(signal.SIGUSR2, supervisor.dump_stacks)
-    reason = supervisor.wait_for_end()
+    reason = supervisor.wait_for_end_reason()
     exit_code = supervisor.process.wait()
-    if exit_code == _SYSTEM_CALL and not reason:
+    if exit_code == _BAD_SYSCALL_EXIT_CODE and not reason:
         reason = "it made a system call that the sandbox forbids"
     if reason:
         os.write(2, f"\n{FATAL_ERROR_PREFIX}{reason}\n".encode())

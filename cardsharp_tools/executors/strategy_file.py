@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 import cardsharp_tools
-from cardsharp.core.text_files import describe_source_encoding_error, read_json_text
+from cardsharp.core.text_files import describe_source_encoding_error, read_valid_json_text
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game
 from cardsharp.play.game import Game
@@ -24,7 +24,7 @@ from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import external_program, strategy_modules, submission
 from cardsharp_tools.executors.decide_checks import check_decide
 from cardsharp_tools.executors.strategy_process import (
-    StrategyFileInfo,
+    StrategyFileReport,
     is_registered_from_file,
     register_strategy_file,
     unique_strategy_name,
@@ -100,13 +100,13 @@ def register_strategy(name_or_file: str, strategy_game: Game | None = None) -> s
     for is_such, loader in (
         (is_team_submission, submission.register_submission),
         (external_program.is_program_command, external_program.register_program),
-        (is_weights_file, _admit_trained),
+        (is_weights_file, _register_trained_strategy),
     ):
         if is_such(name):
             return loader(name, strategy_game)
     if is_strategy_or_weights_file(name):
-        name = _strategy_info(Path(name).absolute(), strategy_game).name
-        if not _listeners:
+        name = _load_strategy_info(Path(name).absolute(), strategy_game).name
+        if not _import_listeners:
             return name
     strategies = registry_for(strategy_game.strategy_package)
     try:
@@ -114,14 +114,14 @@ def register_strategy(name_or_file: str, strategy_game: Game | None = None) -> s
     except ConfigError as error:
         raise unknown_strategy_error(error, name, strategies.names()) from None
     except (Exception, SystemExit) as error:
-        location = _place(error, Path(name_or_file).absolute())
-        remedy = _remedy(error, Path(name_or_file)) or (
+        location = _format_error_location(error, Path(name_or_file).absolute())
+        remedy = _suggest_fix(error, Path(name_or_file)) or (
             ". Its __init__ must take exactly one argument besides self: a Random, or in Euchre a "
             "stopwatch."
         )
         raise ConfigError(
             f"The strategy '{name}' cannot be created: {location} fails: "
-            f"{_error_text(error)}{remedy}"
+            f"{_format_error(error)}{remedy}"
         ) from error
     check_decide(strategy, name)
     return name
@@ -139,11 +139,11 @@ def source_files(name_or_file: str, game: Game) -> tuple[Path, ...]:
     if is_weights_file(name_or_file):
         file = Path(name_or_file)
         if not file.exists():
-            _admit_trained(name_or_file, game)  # says why it cannot be read
+            _register_trained_strategy(name_or_file, game)  # says why it cannot be read
         return (file,)
     if not is_strategy_or_weights_file(name_or_file):
         return ()
-    return _strategy_info(Path(name_or_file).absolute(), game).files
+    return _load_strategy_info(Path(name_or_file).absolute(), game).files
 
 
 def source_version(name_or_file: str, game: Game) -> str | None:
@@ -158,46 +158,53 @@ def source_version(name_or_file: str, game: Game) -> str | None:
 
 
 @cache
-def _admit_trained(name: str, of: Game) -> str:
-    """Register the strategy of a file that training wrote; return its name. It is read once."""
-    if of.load_trained_strategy is None:
+def _register_trained_strategy(name: str, game: Game) -> str:
+    """Register the strategy of a file that training wrote; return its name.
+
+    The file is read only once.
+    """
+    if game.load_trained_strategy is None:
         raise ConfigError(
-            f"{name} cannot play {of.title}: no strategy of that game is trained into a file."
+            f"{name} cannot play {game.title}: no strategy of that game is trained into a file."
         )
     try:
-        player = of.load_trained_strategy.load()(read_json_text(Path(name)))
+        player = game.load_trained_strategy.load()(read_valid_json_text(Path(name)))
     except ConfigError:
         raise
     except Exception as error:
-        error_text = _error_text(error).rstrip(".")
+        error_text = _format_error(error).rstrip(".")
         raise ConfigError(
             f"{name} is not a file that training wrote, or it is damaged ({error_text})."
         ) from error
-    registry_for(of.strategy_package).register_external(name, lambda _rng: player)
+    registry_for(game.strategy_package).register_unlisted(name, lambda _rng: player)
     return name
 
 
-_listeners: list[Callable[[Path], None]] = []
+_import_listeners: list[Callable[[Path], None]] = []
 
 
 def import_in_this_process(on_import: Callable[[Path], None]) -> None:
     """Import strategy files in this process from now on; call `on_import` before each import."""
-    _listeners[:] = [on_import]
+    _import_listeners[:] = [on_import]
 
 
-def _strategy_info(path: Path, of: Game) -> StrategyFileInfo:
+def _load_strategy_info(path: Path, game: Game) -> StrategyFileReport:
     """Return the strategy that a file registers, imported here or in a process of its own."""
     if not path.is_file():
         raise ConfigError(f"There is no strategy file {path}. Check the path.")
-    return _load(path, of.strategy_package) if _listeners else register_strategy_file(path, of)
+    return (
+        _import_strategy(path, game.strategy_package)
+        if _import_listeners
+        else register_strategy_file(path, game)
+    )
 
 
 @cache
-def _load(path: Path, package: str) -> StrategyFileInfo:
+def _import_strategy(path: Path, package: str) -> StrategyFileReport:
     """Import a file in this process and return the strategy that it registers."""
     registry = registry_for(package)
     previous_factories = {name: registry.factory(name) for name in registry.names()}
-    files = _import(path, strategy_modules.module_name(path))
+    files = _import_file(path, strategy_modules.module_name(path))
     new_names = [
         name
         for name in registry.names()
@@ -221,14 +228,17 @@ def _load(path: Path, package: str) -> StrategyFileInfo:
         )
     registered_name = unique_strategy_name(name, path, package)
     if registered_name != name:
-        registry.register_external(registered_name, registry.factory(name))
+        registry.register_unlisted(registered_name, registry.factory(name))
         if name in previous_factories:
             registry.register(name)(previous_factories[name])
-    return StrategyFileInfo(name=registered_name, files=files)
+    return StrategyFileReport(name=registered_name, files=files)
 
 
-def _import(path: Path, module_name: str) -> tuple[Path, ...]:
-    """Import a file as a module of that name; return the file and the modules beside it."""
+def _import_file(path: Path, module_name: str) -> tuple[Path, ...]:
+    """Import a file as a module of that name.
+
+    Return the file, and the files of the modules in its folder that it imports.
+    """
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path} cannot be imported as Python.")
@@ -241,30 +251,30 @@ def _import(path: Path, module_name: str) -> tuple[Path, ...]:
     # The folders of this file come before those of other strategy files, so that it finds its own
     # modules. All of them come after Python's own, so that no `random.py` hides the standard one.
     import_folders = (str(path.parent), str(path.parent / PACKAGES_DIR))
-    sys.path[:] = [folder for folder in sys.path if folder not in _folders]
-    _folders[:] = [
+    sys.path[:] = [folder for folder in sys.path if folder not in _import_folders]
+    _import_folders[:] = [
         *import_folders,
-        *(folder for folder in _folders if folder not in import_folders),
+        *(folder for folder in _import_folders if folder not in import_folders),
     ]
-    sys.path += _folders
-    for listener in _listeners:
+    sys.path += _import_folders
+    for listener in _import_listeners:
         listener(path)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
-        if unread := _unread(error, path):
+        if unread := _describe_unreadable_source(error, path):
             raise ConfigError(unread) from error
         raise ConfigError(
-            f"The strategy file {_place(error, path)} fails: "
-            f"{_error_text(error)}{_remedy(error, path)}"
+            f"The strategy file {_format_error_location(error, path)} fails: "
+            f"{_format_error(error)}{_suggest_fix(error, path)}"
         ) from error
-    siblings = dict(_modules_in(set(sys.modules) - loaded_modules, path.parent))
+    siblings = dict(_find_modules_in(set(sys.modules) - loaded_modules, path.parent))
     _sibling_modules.update(siblings)
     return path, *siblings.values()
 
 
-_folders: list[str] = []
+_import_folders: list[str] = []
 _sibling_modules: dict[str, Path] = {}
 """Modules beside the strategy file that was imported last; the next import removes them.
 
@@ -274,11 +284,11 @@ starts find its objects by the name of their module.
 """
 
 
-def _modules_in(module_names: set[str], folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the modules whose files are in the folder, with these files.
+def _find_modules_in(module_names: set[str], folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the names and files of the modules in the folder.
 
-    The folder `packages` is left out, because packages with compiled code can be imported only
-    once.
+    The folder `packages` is left out, because packages with compiled code can be imported
+    only once.
     """
     for name in sorted(module_names):
         file = getattr(sys.modules[name], "__file__", None)
@@ -288,8 +298,8 @@ def _modules_in(module_names: set[str], folder: Path) -> Iterator[tuple[str, Pat
             yield name, Path(file)
 
 
-def _place(error: BaseException, path: Path) -> str:
-    """Return the file and, if it is known, the line that failed."""
+def _format_error_location(error: BaseException, path: Path) -> str:
+    """Return the file and, if available, the line that failed."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]
     if isinstance(error, SyntaxError) and error.lineno is not None:
@@ -297,8 +307,8 @@ def _place(error: BaseException, path: Path) -> str:
     return f"{path}, line {lines[-1]}," if lines else str(path)
 
 
-def _unread(error: BaseException, path: Path) -> str | None:
-    """Return why a file cannot be read as Python source; None if something else failed."""
+def _describe_unreadable_source(error: BaseException, path: Path) -> str | None:
+    """Return why a file cannot be read as Python source; None for any other error."""
     if not isinstance(error, SyntaxError | ValueError):
         return None
     error_path = error.filename if isinstance(error, SyntaxError) else None
@@ -307,8 +317,8 @@ def _unread(error: BaseException, path: Path) -> str | None:
     return fault and f"The strategy file {file} cannot be read: {fault}."
 
 
-def _remedy(error: BaseException, path: Path) -> str:
-    """Return what to write if a file is not found, or what to type if a package is missing."""
+def _suggest_fix(error: BaseException, path: Path) -> str:
+    """Return what to change if a file is missing, or what to type if a package is missing."""
     if isinstance(error, SystemExit):
         return ". A strategy file is imported, so remove the code that ends the program"
     if isinstance(error, FileNotFoundError) and (path.parent / str(error.filename)).exists():
@@ -331,6 +341,6 @@ def _remedy(error: BaseException, path: Path) -> str:
     )
 
 
-def _error_text(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     return f"{type(error).__name__}: {text}".rstrip(": ")

@@ -19,11 +19,13 @@ from cardsharp_tools.executors.line_process import ANSWER_TIMEOUT
 
 SLOW_MEDIAN = 0.1  # seconds of a decision from which a strategy is called slow
 SLOW_MAX = ANSWER_TIMEOUT.total_seconds() / 2  # the same of its slowest decision
-OFTEN = 3  # decisions that change a global until there is a hint: the first ones may set it up
+MIN_GLOBAL_CHANGES = (
+    3  # decisions that change a global until there is a hint: the first ones may set it up
+)
 
-_MAX_TIMES = 10_000  # decisions whose times are stored
-_SIZED = (list, dict, set, deque)
-_PLAIN = (int, float, str, tuple, frozenset)
+_MAX_DECISION_TIMES = 10_000  # decisions whose times are stored
+_CONTAINER_TYPES = (list, dict, set, deque)
+_VALUE_TYPES = (int, float, str, tuple, frozenset)
 
 
 def time_without_cpu_wait() -> float:
@@ -45,14 +47,14 @@ class GlobalStateMonitor:
     def __init__(self, owner: object) -> None:
         self._module = sys.modules.get(type(owner).__module__)
         self._class = type(owner)
-        self._draws = ""
-        self._changes: Counter[str] = Counter()
-        self._previous_state = self._look()
+        self._random_module = ""
+        self._change_counts: Counter[str] = Counter()
+        self._previous_state = self._read_state()
 
-    def _look(self) -> tuple[object, object, dict[str, object]]:
-        return random.getstate(), _numpy_state(), dict(self._globals())
+    def _read_state(self) -> tuple[object, object, dict[str, object]]:
+        return random.getstate(), _read_numpy_state(), dict(self._read_globals())
 
-    def _globals(self) -> Iterator[tuple[str, object]]:
+    def _read_globals(self) -> Iterator[tuple[str, object]]:
         """Yield the name of each global, with its size if it is a container, else its value."""
         spaces: list[tuple[str, Mapping[str, object]]] = [
             ("", {} if self._module is None else vars(self._module)),
@@ -62,37 +64,39 @@ class GlobalStateMonitor:
             for name, value in list(space.items()):
                 if name.startswith("__"):
                     continue
-                if isinstance(value, _SIZED):
+                if isinstance(value, _CONTAINER_TYPES):
                     yield f"{prefix}{name}", len(value)
-                elif isinstance(value, _PLAIN):
+                elif isinstance(value, _VALUE_TYPES):
                     yield f"{prefix}{name}", value
 
     def record_state(self) -> None:
         """Record the state before a decision."""
-        self._previous_state = self._look()
+        self._previous_state = self._read_state()
 
     def record_changes(self) -> None:
         """Compare the state after a decision with that before it."""
         random_state, numpy_state, globals_ = self._previous_state
-        new_random_state, new_numpy_state, new_globals = self._look()
+        new_random_state, new_numpy_state, new_globals = self._read_state()
         if new_random_state != random_state:
-            self._draws = "random"
+            self._random_module = "random"
         elif new_numpy_state != numpy_state:
-            self._draws = "numpy.random"
+            self._random_module = "numpy.random"
         changed_names = (name for name, value in new_globals.items() if globals_.get(name) != value)
-        self._changes.update(changed_names)
+        self._change_counts.update(changed_names)
 
     def hints(self) -> list[str]:
         """Return the hints about the file, each in one to three sentences."""
         file = getattr(self._module, "__file__", None)
-        tree = _tree(file)
+        tree = _parse_source(file)
         name = "The strategy" if file is None else Path(file).name
-        hints = [self._chance_hint(name, tree)] if self._draws else []
+        hints = [self._build_randomness_hint(name, tree)] if self._random_module else []
         changed = [
-            variable for variable, change_count in self._changes.items() if change_count >= OFTEN
+            variable
+            for variable, change_count in self._change_counts.items()
+            if change_count >= MIN_GLOBAL_CHANGES
         ]
         if changed:
-            line = next(_lines_of(tree, changed[0]), 0)
+            line = next(_find_assignment_lines(tree, changed[0]), 0)
             location = f"{name}, line {line}" if line else name
             hints.append(
                 f"{location}: the global {' and '.join(changed)} changes with the "
@@ -102,8 +106,10 @@ class GlobalStateMonitor:
             )
         return hints
 
-    def _chance_hint(self, name: str, tree: ast.Module) -> str:
-        call, function, line = next(_calls(tree, self._draws), (self._draws, "", 0))
+    def _build_randomness_hint(self, name: str, tree: ast.Module) -> str:
+        call, function, line = next(
+            _find_calls(tree, self._random_module), (self._random_module, "", 0)
+        )
         location = f"{name}, line {line}" if line else name
         replacement = f"self.rng.{function}" if function in dir(random.Random) else "self.rng"
         return (
@@ -114,7 +120,7 @@ class GlobalStateMonitor:
         )
 
 
-def _numpy_state() -> object:
+def _read_numpy_state() -> object:
     numpy_random = sys.modules.get("numpy.random")
     if not isinstance(numpy_random, ModuleType):
         return None
@@ -122,16 +128,16 @@ def _numpy_state() -> object:
     return state["key"].tobytes(), state["pos"]
 
 
-def _tree(file: str | None) -> ast.Module:
-    """Return the syntax tree of the file, or an empty tree if it cannot be read."""
+def _parse_source(file: str | None) -> ast.Module:
+    """Return the syntax tree of the file; empty if it cannot be read."""
     try:
         return ast.parse(Path(file).read_bytes() if file else b"")
     except (OSError, SyntaxError, ValueError):
         return ast.parse("")
 
 
-def _calls(tree: ast.Module, module: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the calls of a module's functions: the source text, the function's name, the line."""
+def _find_calls(tree: ast.Module, module: str) -> Iterator[tuple[str, str, int]]:
+    """Yield each call of a function of the module: source text, function name and line."""
     roots, functions = {module}, dict[str, str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -148,7 +154,7 @@ def _calls(tree: ast.Module, module: str) -> Iterator[tuple[str, str, int]]:
                 yield text, function, node.lineno
 
 
-def _lines_of(tree: ast.Module, name: str) -> Iterator[int]:
+def _find_assignment_lines(tree: ast.Module, name: str) -> Iterator[int]:
     """Yield the lines that assign a global of that name."""
     plain = name.rpartition(".")[2]
     for node in ast.walk(tree):
@@ -166,23 +172,23 @@ class StrategyFileHabits:
     """Observations of one file: hints from its process, and the seconds of its decisions."""
 
     hints: dict[str, None] = field(default_factory=dict)
-    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_MAX_TIMES))
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_MAX_DECISION_TIMES))
 
 
-_habits: defaultdict[str, StrategyFileHabits] = defaultdict(StrategyFileHabits)
+_habits_by_file: defaultdict[str, StrategyFileHabits] = defaultdict(StrategyFileHabits)
 
 
 def record_decision(name: str, duration_seconds: float, hints: Iterable[str]) -> None:
     """Record the seconds and hints of one decision of a file of that name."""
-    habits = _habits[name]
+    habits = _habits_by_file[name]
     habits.seconds.append(duration_seconds)
     habits.hints.update(dict.fromkeys(hints))
 
 
 def take_hints() -> Iterator[str]:
     """Yield the hints about all files, and clear them."""
-    while _habits:
-        name, habits = _habits.popitem()
+    while _habits_by_file:
+        name, habits = _habits_by_file.popitem()
         yield from habits.hints
         middle, longest = median(habits.seconds), max(habits.seconds)
         if middle >= SLOW_MEDIAN or longest >= SLOW_MAX:

@@ -18,7 +18,7 @@ from cardsharp_tools.executors import deprecated_names
 
 __path__: list[str] = []  # as of a package, so that there are modules in it
 
-_START = f"{__name__}."
+_MODULE_PREFIX = f"{__name__}."
 
 RELATIVE = (
     "a strategy file is not part of a package, so relative imports do not work; write `from {0} "
@@ -29,10 +29,10 @@ RELATIVE = (
 
 def module_name(file: Path) -> str:
     """Return the module name of a file, given by its absolute path."""
-    return _START + quote(str(file), safe="").replace(".", "%2E")
+    return _MODULE_PREFIX + quote(str(file), safe="").replace(".", "%2E")
 
 
-class _Finder(MetaPathFinder):
+class _StrategyModuleFinder(MetaPathFinder):
     """Import hook that finds the file of a strategy module by its name."""
 
     def find_spec(
@@ -45,13 +45,13 @@ class _Finder(MetaPathFinder):
 
         Returns None for any other module.
         """
-        if not fullname.startswith(_START):
+        if not fullname.startswith(_MODULE_PREFIX):
             return None
-        file = Path(unquote(fullname.removeprefix(_START)))
+        file = Path(unquote(fullname.removeprefix(_MODULE_PREFIX)))
         if not file.is_absolute():
             raise ImportError(RELATIVE.format(file))
         return spec_from_file_location(fullname, file)
 
 
-sys.meta_path.append(_Finder())
+sys.meta_path.append(_StrategyModuleFinder())
 deprecated_names.install()

@@ -34,13 +34,13 @@ from cardsharp_tools.executors.external_program import (
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.strategy_habits import record_decision
 
-_STACK = re.compile(
+_STACK_PATTERN = re.compile(
     r"Fatal (?:Python|sandbox) error|Current thread 0x|Thread 0x|Stack \(most recent"
 )
 """Pattern of the line at which the report of a process on its own end begins."""
 
 
-class StrategyFileInfo(BaseModel):
+class StrategyFileReport(BaseModel):
     """Report of a strategy file's process: the registered name, or why it cannot be used."""
 
     name: str = ""
@@ -67,13 +67,13 @@ class _StrategyFileProcess(LineProcess):
     def __init__(self, command: str) -> None:
         super().__init__(command)
         self._folder, self.place = str(Path(self.command[-1]).parent), ""
-        self._telling = threading.Lock()
-        self.hello: StrategyFileInfo | None = None
+        self._kill_lock = threading.Lock()
+        self.hello: StrategyFileReport | None = None
 
-    def greet(self) -> StrategyFileInfo:
+    def read_import_report(self) -> StrategyFileReport:
         """Return the report on the imported file; raise `InvalidDecision` if there is none."""
         if self.hello is None:
-            self.hello = StrategyFileInfo.model_validate_json(self.request(b""))
+            self.hello = StrategyFileReport.model_validate_json(self.request(b""))
         return self.hello
 
     def kill(self) -> None:
@@ -82,7 +82,7 @@ class _StrategyFileProcess(LineProcess):
         The lock makes sure that only one signal is sent, because a second one would end the
         process before its stack is complete.
         """
-        with self._telling, suppress(ProcessLookupError):
+        with self._kill_lock, suppress(ProcessLookupError):
             if self.is_alive:
                 self.process.send_signal(hang_monitor.STACK_DUMP_SIGNAL)
                 self.wait_for_exit(1)
@@ -97,13 +97,13 @@ class _StrategyFileProcess(LineProcess):
         elif partial_answer:
             reason = "its answer has no line break"
         else:
-            reason = f"the strategy ended the process ({self._exit_reason(stderr)})"
+            reason = f"the strategy ended the process ({self._describe_exit(stderr)})"
         self.place, text = hang_monitor.find_user_frame(stderr, {self._folder})
         location = f" ({self.place}: {text})" if self.place else ""
-        return f"{reason}{location}", _STACK.split(stderr)[0]
+        return f"{reason}{location}", _STACK_PATTERN.split(stderr)[0]
 
-    def _exit_reason(self, stderr: str) -> str:
-        """Return what ended the process, in a phrase."""
+    def _describe_exit(self, stderr: str) -> str:
+        """Return a phrase that tells why the process ended."""
         crash, exit_code = hang_monitor.CRASH_PATTERN.search(stderr), self.process.returncode
         if crash:
             return crash[1]
@@ -112,7 +112,7 @@ class _StrategyFileProcess(LineProcess):
         return f"exit code {exit_code}"
 
 
-_numbers = count(1)
+_player_numbers = count(1)
 
 
 class StrategyProcess(SubprocessStrategy):
@@ -124,7 +124,7 @@ class StrategyProcess(SubprocessStrategy):
     def __init__(self, command: str, game: Game, rng_or_stopwatch: object, file: str = "") -> None:
         super().__init__(command)
         self._file = file  # name under which habits are reported; "" reports none
-        self._translation, self._number = game.program_protocol.load(), next(_numbers)  # type: ignore[union-attr]
+        self._translation, self._player_number = game.program_protocol.load(), next(_player_numbers)  # type: ignore[union-attr]
         self._rng_or_stopwatch = (
             None if isinstance(rng_or_stopwatch, SystemRandom) else rng_or_stopwatch
         )  # a SystemRandom has no state that could be sent to the process
@@ -137,7 +137,8 @@ class StrategyProcess(SubprocessStrategy):
         self.wait_until_imported()
         try:
             response = self.request(
-                pickle.dumps((self._number, self._rng_or_stopwatch, position)), self._read
+                pickle.dumps((self._player_number, self._rng_or_stopwatch, position)),
+                self._parse_answer,
             )
         except InvalidDecision as unfit:
             print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
@@ -156,7 +157,7 @@ class StrategyProcess(SubprocessStrategy):
         decision: Decision[Any] = codec.decision(allowed[response.action], response.reason, options)
         return decision
 
-    def _read(self, line: bytes) -> _WorkerAnswer:
+    def _parse_answer(self, line: bytes) -> _WorkerAnswer:
         try:
             return _WorkerAnswer.model_validate_json(line)
         except ValidationError as error:
@@ -169,8 +170,8 @@ class StrategyProcess(SubprocessStrategy):
 
         The import has a time limit of its own.
         """
-        with self.restart_on_failure():
-            hello = self.process.greet()
+        with self.lock_and_restart_on_failure():
+            hello = self.process.read_import_report()
             if hello.rejection:
                 raise InvalidDecision(hello.rejection)
 
@@ -194,7 +195,7 @@ def worker_command(path: Path, game: Game) -> list[str]:
 
 
 @cache
-def register_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> StrategyFileInfo:
+def register_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> StrategyFileReport:
     """Import a file in a process of its own and register its strategy.
 
     A `sandbox_command` starts that process in a sandbox; the strategy's name is then the file's
@@ -209,7 +210,7 @@ def register_strategy_file(path: Path, game: Game, sandbox_command: str = "") ->
     process = _StrategyFileProcess(command)
     try:
         with message_if_slow(f"{path.name}: still being imported ..."):
-            hello = process.greet()
+            hello = process.read_import_report()
     except InvalidDecision as unfit:
         location, reason = (
             process.place or path.name,
@@ -231,19 +232,19 @@ def register_strategy_file(path: Path, game: Game, sandbox_command: str = "") ->
         else unique_strategy_name(hello.name, path, game.strategy_package)
     )
     file = "" if sandbox_command else path.name
-    registry_for(game.strategy_package).register_external(
+    registry_for(game.strategy_package).register_unlisted(
         name, lambda rng_or_stopwatch: StrategyProcess(command, game, rng_or_stopwatch, file)
     )
     SubprocessStrategy.release_process(command, process)
-    return StrategyFileInfo(name=name, files=hello.files)
+    return StrategyFileReport(name=name, files=hello.files)
 
 
-_paths: dict[tuple[str, str], Path] = {}  # which file has a name, by package of strategies
+_paths_by_name: dict[tuple[str, str], Path] = {}  # which file has a name, by package of strategies
 
 
 def is_registered_from_file(name: str, package: str) -> bool:
     """Return True if the strategy of that name was registered from a file."""
-    return (package, name) in _paths
+    return (package, name) in _paths_by_name
 
 
 def unique_strategy_name(name: str, path: Path, package: str) -> str:
@@ -251,6 +252,6 @@ def unique_strategy_name(name: str, path: Path, package: str) -> str:
 
     If another file has registered the name, as when a file was copied, the path is added to it.
     """
-    if _paths.setdefault((package, name), path) == path:
+    if _paths_by_name.setdefault((package, name), path) == path:
         return name
     return f"{name} ({path.parent.name}/{path.name})"

@@ -25,7 +25,7 @@ from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import crash_report, hang_monitor, strategy_file
 from cardsharp_tools.executors.strategy_habits import GlobalStateMonitor, time_without_cpu_wait
 
-_end = os._exit
+_original_exit = os._exit
 
 MAX_WORK_SECONDS = 900  # limit of an import or a decision if the parent is gone
 
@@ -35,14 +35,14 @@ def main(game: Game, file: str) -> None:
     requests, responses = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # output of native code goes to stderr, so that it is not read as an answer
-    sys.stdout = _Passed()
+    sys.stdout = _CappedStderrStream()
     faulthandler.enable()
     # faulthandler works in C, so hanging native code cannot stop its timer. The parent normally
     # ends a late process much earlier; the timer is for a worker whose parent is gone.
     faulthandler.dump_traceback_later(MAX_WORK_SECONDS, exit=True)
     # The signal writes the stack; `chain` then lets its default action end the process.
     faulthandler.register(hang_monitor.STACK_DUMP_SIGNAL, chain=True)
-    os._exit = _exit
+    os._exit = _dump_stack_and_exit
     os.register_at_fork(after_in_child=crash_report.disable_crash_reports)
     crash_report.limit_memory()
     strategy_file.import_in_this_process(lambda _file: None)
@@ -50,17 +50,17 @@ def main(game: Game, file: str) -> None:
     try:
         name = strategy_file.register_strategy(file, game)
     except ConfigError as error:
-        _tell(responses, {"rejection": str(error)})
+        _write_response(responses, {"rejection": str(error)})
         return
     crash_report.exit_if_forked(this)
     files = strategy_file.source_files(file, game)
-    _tell(responses, {"name": name, "files": list(map(str, files))})
-    _decide(game, name, requests, responses)
+    _write_response(responses, {"name": name, "files": list(map(str, files))})
+    _answer_requests(game, name, requests, responses)
 
 
-def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> None:
-    """Answer each question; build a new strategy if the question is for another player."""
-    translation, decider = of.program_protocol.load(), of.decision_runner.load()  # type: ignore[union-attr]
+def _answer_requests(game: Game, name: str, requests: IO[bytes], responses: IO[str]) -> None:
+    """Answer each request; build a new strategy if the request is for another player."""
+    translation, decider = game.program_protocol.load(), game.decision_runner.load()  # type: ignore[union-attr]
     player, strategy, state, this = 0, None, None, os.getpid()
     while True:
         faulthandler.cancel_dump_traceback_later()
@@ -73,7 +73,7 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
             rng_or_stopwatch = SystemRandom() if rng_or_stopwatch is None else rng_or_stopwatch
             player, strategy = (
                 player_number,
-                registry_for(of.strategy_package).build(name, rng_or_stopwatch),
+                registry_for(game.strategy_package).build(name, rng_or_stopwatch),
             )
         current_strategy: Any = strategy
         state = state or GlobalStateMonitor(current_strategy)
@@ -85,8 +85,8 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
             position: Any = position,  # noqa: ANN401 - any game's
             allowed: Any = allowed,  # noqa: ANN401 - any game's
         ) -> Any:  # noqa: ANN401 - any game's
-            with redirect_stdout(_Passed()):
-                return _in_words(
+            with redirect_stdout(_CappedStderrStream()):
+                return _encode_decision(
                     decider.validate(position, current_strategy.decide(position)), allowed
                 )
 
@@ -96,14 +96,17 @@ def _decide(of: Game, name: str, requests: IO[bytes], responses: IO[str]) -> Non
         duration_seconds = time_without_cpu_wait() - began
         state.record_changes()
         usage = {"hints": state.hints(), "seconds": duration_seconds}
-        _tell(
+        _write_response(
             responses,
             {"fault": result.error, "trace": result.traceback, **usage, **(result.result or {})},
         )
 
 
-def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
-    """Return a decision as JSON; raise `InvalidDecision` if its action was not offered."""
+def _encode_decision(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
+    """Return a decision as a JSON object.
+
+    Raise `InvalidDecision` if its action was not offered.
+    """
     if decision.action not in allowed:
         raise InvalidDecision(
             f"the strategy chose {decision.action!r:.100}, which is not one of the offered actions"
@@ -122,29 +125,29 @@ def _in_words(decision: Decision[Any], allowed: list[Any]) -> dict[str, object]:
     return {"action": action_index, "reason": decision.reason, "options": options, "unit": unit}
 
 
-def _tell(responses: IO[str], response: dict[str, object]) -> None:
+def _write_response(responses: IO[str], response: dict[str, object]) -> None:
     responses.write(json.dumps(response) + "\n")
     responses.flush()
 
 
-class _Passed(io.TextIOBase):
-    """Stream that passes printed text on at once, so that it is not lost if the process dies."""
+class _CappedStderrStream(io.TextIOBase):
+    """Stream that passes printed text to stderr at once, so that a crash does not lose it."""
 
     def __init__(self) -> None:
-        self._room = MAX_STDOUT_CHARS
+        self._remaining_chars = MAX_STDOUT_CHARS
 
     def write(self, text: str) -> int:
         """Write the text to stderr, up to the remaining limit."""
-        os.write(2, text[: self._room].encode(errors="replace"))
-        self._room = max(0, self._room - len(text))
+        os.write(2, text[: self._remaining_chars].encode(errors="replace"))
+        self._remaining_chars = max(0, self._remaining_chars - len(text))
         return len(text)
 
 
-def _exit(status: int) -> NoReturn:
-    """End the process like `os._exit`, but write the stack first."""
+def _dump_stack_and_exit(status: int) -> NoReturn:
+    """End the process like `os._exit`, but first write the stack."""
     os.write(2, f"{hang_monitor.FATAL_ERROR_PREFIX}os._exit({status})\n".encode())
     faulthandler.dump_traceback()
-    _end(crash_report.EXIT_FAILED)
+    _original_exit(crash_report.EXIT_FAILED)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ LARGEST, MAX_FILES, MAX_VERSIONS = 2_000_000, 200, 100
 
 SANDBOXED, TRUSTED = "submission", "trusted-submission"  # strategies of teams; TRUSTED: no sandbox
 
-_UNREADABLE = (
+_ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
     *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
 )
@@ -77,7 +77,7 @@ def unpack_upload(name: str, raw: bytes) -> Contents:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             infos = {
-                _inside(zip_info): zip_info
+                _validate_entry_name(zip_info): zip_info
                 for zip_info in archive.infolist()
                 if not zip_info.is_dir()
             }
@@ -85,13 +85,13 @@ def unpack_upload(name: str, raw: bytes) -> Contents:
                 name: zip_info for name, zip_info in infos.items() if not _is_hidden(Path(name))
             }
             _check_size(sum(zip_info.file_size for zip_info in infos.values()), len(infos))
-            return {name: _read(archive, zip_info) for name, zip_info in infos.items()}
-    except _UNREADABLE as error:
+            return {name: _read_archive_file(archive, zip_info) for name, zip_info in infos.items()}
+    except _ARCHIVE_ERRORS as error:
         raise ConfigError(f"The zip archive {name!r} cannot be unpacked: {error}.") from None
 
 
-def _read(archive: zipfile.ZipFile, zip_info: zipfile.ZipInfo) -> bytes:
-    """Return the contents of a file; raise `ConfigError` if it is longer than the archive says.
+def _read_archive_file(archive: zipfile.ZipFile, zip_info: zipfile.ZipInfo) -> bytes:
+    """Return the contents of a file; raise `ConfigError` if it exceeds its stated size.
 
     A hostile archive states a small size and unpacks to gigabytes, so the stated size is not
     trusted: reading stops one byte after it.
@@ -102,8 +102,11 @@ def _read(archive: zipfile.ZipFile, zip_info: zipfile.ZipInfo) -> bytes:
     return raw
 
 
-def _inside(zip_info: zipfile.ZipInfo) -> str:
-    """Return the name of an entry; raise `ConfigError` unless it is a regular file inside."""
+def _validate_entry_name(zip_info: zipfile.ZipInfo) -> str:
+    """Return the name of an archive's entry.
+
+    Raise `ConfigError` unless it is a regular file whose path stays inside the folder.
+    """
     kind, name = stat.S_IFMT(zip_info.external_attr >> 16), PurePosixPath(zip_info.filename)
     if zip_info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise ConfigError(
@@ -147,7 +150,7 @@ class TeamSubmissions(NamedTuple):
         numbered = (folder for folder in self.folder.glob("*") if folder.name.isdecimal())
         return sorted(numbered, key=lambda folder: int(folder.name))
 
-    def register_version(
+    def register_version_as_strategy(
         self, version: Path, game: Game, *, use_absolute_paths: bool = True
     ) -> str:
         """Return the strategy name of a version that has answered once and can be built.
@@ -160,7 +163,7 @@ class TeamSubmissions(NamedTuple):
                 f"Submissions for {game.title} are not possible yet: the game defines no protocol "
                 "for programs."
             )
-        file, words = _entry(version)
+        file, words = _find_entry_point(version)
         if file is not None:
             words = worker_command(file, game)
         if self.is_sandboxed:
@@ -179,7 +182,7 @@ class TeamSubmissions(NamedTuple):
                 external_program.stop_idle_processes(command)
         raise ConfigError(fault)
 
-    def take_violations(self) -> list[str]:
+    def take_sandbox_violations(self) -> list[str]:
         """Return what the sandboxes have refused since the last call, a sentence a kind."""
         with (
             suppress(FileNotFoundError),
@@ -212,8 +215,8 @@ class TeamSubmissions(NamedTuple):
         restrict_permissions(self.folder.parent, DIRECTORY_MODE)
         with tempfile.TemporaryDirectory(prefix="new-", dir=self.folder) as temporary:
             draft = Path(temporary, "made")
-            _write(contents, draft)
-            self.register_version(draft, game, use_absolute_paths=False)
+            _write_files(contents, draft)
+            self.register_version_as_strategy(draft, game, use_absolute_paths=False)
             with suppress(OSError):  # somebody else submits at the same time
                 draft.rename(self.folder / str(version_number))
                 return version_number
@@ -228,7 +231,7 @@ def team_submissions(contest: Path, team: str, strategy: str | None) -> TeamSubm
     return TeamSubmissions(contest.absolute() / "submissions" / team, strategy != TRUSTED)
 
 
-def submission_strategy_name(strategy: str, contest: Path, team: str) -> str:
+def team_strategy_name(strategy: str, contest: Path, team: str) -> str:
     """Return a team's strategy name; for a submission it contains the folder of its versions."""
     is_submitted = strategy in {SANDBOXED, TRUSTED}
     return team_submissions(contest, team, strategy).strategy_name if is_submitted else strategy
@@ -236,7 +239,7 @@ def submission_strategy_name(strategy: str, contest: Path, team: str) -> str:
 
 def is_missing_submission(name: str) -> bool:
     """Return True if the name is that of a submission without any version yet."""
-    return is_team_submission(name) and not _of(name).version_folders
+    return is_team_submission(name) and not _parse_strategy_name(name).version_folders
 
 
 def is_team_submission(name: str) -> bool:
@@ -246,20 +249,27 @@ def is_team_submission(name: str) -> bool:
 
 def submission_files(name: str) -> tuple[Path, ...]:
     """Return the files of a submission's newest version; raise `ConfigError` if it has none."""
-    return tuple(file for file in sorted(_of(name).latest_folder.rglob("*")) if file.is_file())
+    return tuple(
+        file
+        for file in sorted(_parse_strategy_name(name).latest_folder.rglob("*"))
+        if file.is_file()
+    )
 
 
-def _of(name: str) -> TeamSubmissions:
+def _parse_strategy_name(name: str) -> TeamSubmissions:
+    """Return the submissions of the team that a strategy name refers to."""
     return TeamSubmissions(Path(unquote(name.partition(":")[2])), not name.startswith(TRUSTED))
 
 
 def register_submission(name: str, game: Game) -> str:
     """Register the newest version and return its strategy name; raise `ConfigError` on failure."""
-    return _of(name).register_version(_of(name).latest_folder, game)
+    return _parse_strategy_name(name).register_version_as_strategy(
+        _parse_strategy_name(name).latest_folder, game
+    )
 
 
-def _write(contents: Contents, folder: Path) -> None:
-    """Write the files of a version; raise `ConfigError` if a name is not possible."""
+def _write_files(contents: Contents, folder: Path) -> None:
+    """Write the files of a version; raise `ConfigError` for an impossible file name."""
     try:
         for name, raw in contents.items():
             file = folder / name
@@ -275,9 +285,12 @@ def _write(contents: Contents, folder: Path) -> None:
         path.chmod(0o644 if path.suffix == ".py" else 0o755)
 
 
-def _entry(folder: Path) -> tuple[Path | None, list[str]]:
-    """Return the strategy file of a version, or None and the arguments of its command."""
-    files = list(_entries(folder))
+def _find_entry_point(folder: Path) -> tuple[Path | None, list[str]]:
+    """Return the strategy file of a version, or None and the arguments of its command.
+
+    Raise `ConfigError` if the version has neither.
+    """
+    files = list(_find_entry_files(folder))
     if not files:
         raise ConfigError(
             "The submission does not say how to start it. Add a bot.py, a bot.js, or a file `run` "
@@ -293,11 +306,11 @@ def _entry(folder: Path) -> tuple[Path | None, list[str]]:
         return entry_file, []
     if entry_file.suffix == ".js":
         return None, ["node", str(entry_file)]
-    return None, _command(entry_file)
+    return None, _parse_run_file(entry_file)
 
 
-def _command(file: Path) -> list[str]:
-    """Return the arguments in a file `run`, with full paths of the submission's own files."""
+def _parse_run_file(file: Path) -> list[str]:
+    """Return the arguments in the file `run`; the submission's own files get full paths."""
     words = line_process.split_command(file.read_text("utf-8", "replace"))
     if not words or ("/" in words[0] and not _is_submission_file(words[0], file.parent)):
         raise ConfigError(
@@ -316,7 +329,7 @@ def _is_submission_file(argument: str, folder: Path) -> bool:
     return ".." not in path.parts and not path.is_absolute() and (folder / path).is_file()
 
 
-def _entries(folder: Path) -> Iterator[Path]:
+def _find_entry_files(folder: Path) -> Iterator[Path]:
     """Yield the files that can start the submission, the preferred one first."""
     plain = list(folder.iterdir())
     # Most archives contain a single folder with everything in it.

@@ -24,10 +24,12 @@ from cardsharp_tools.terminal.screen import AnyScreen, Choice, ScreenMove
 AWAY_TIMEOUT = timedelta(
     seconds=45
 )  # who has asked for nothing for so long does not look at the page
-_MOMENT = timedelta(seconds=1)  # wait for the moves after an answer, on a page without script
+_FOLLOW_UP_TIMEOUT = timedelta(
+    seconds=1
+)  # wait for the moves after an answer, on a page without script
 
-_REASON = "Chosen in the browser"
-_REMEMBERED = 400  # lines of the history that a page shows
+_DECISION_REASON = "Chosen in the browser"
+_MAX_HISTORY_LINES = 400  # lines of the history that a page shows
 
 REFUSAL_MESSAGES = {
     "late": "Your choice came too late, so nothing was played. This is the current position.",
@@ -105,7 +107,7 @@ class BrowserSeat:
 
         Raises `PlayerQuit` if the person leaves and `MoveUndone` if a move is taken back.
         """
-        prompt = self.ask(position)
+        prompt = self.post_question(position)
         only = prompt.forced_decision()
         if only is not None:
             return only
@@ -116,7 +118,7 @@ class BrowserSeat:
             self.question = None
             self.notify_change()
         if isinstance(self._answer, Choice):
-            return prompt.decision_for(self._answer.action, _REASON)
+            return prompt.decision_for(self._answer.action, _DECISION_REASON)
         if self._answer is not None:
             raise MoveUndone
         if self.replacement_bot is None:
@@ -124,7 +126,7 @@ class BrowserSeat:
         decision: Decision[Any] = self.replacement_bot.decide(position).decision
         return decision
 
-    def ask(self, position: Any) -> PlayerPrompt[Any, Any]:  # noqa: ANN401 - any game's
+    def post_question(self, position: Any) -> PlayerPrompt[Any, Any]:  # noqa: ANN401 - any game's
         """Let the page ask for a decision, unless there is only one answer; return the question."""
         prompt = PlayerPrompt(
             position, self.screen.choices(position), self.advisor, self.make_decision
@@ -142,10 +144,10 @@ class BrowserSeat:
         with self.condition:
             lines = [line.plain if isinstance(line, Text) else str(line) for line in move.lines]
             self._pending_lines += lines
-            self.history = [*self.history, *lines][-_REMEMBERED:]
+            self.history = [*self.history, *lines][-_MAX_HISTORY_LINES:]
             self.messages_since_answer += lines
             if move.final_view is not None:
-                self._add(move.final_view)
+                self._add_update(move.final_view)
             if move.ends_chapter:
                 self.recap = ChapterRecap(
                     lines, self.last_view.get(self.board.round_summary_part, Markup())
@@ -155,7 +157,7 @@ class BrowserSeat:
         """Draw the current position."""
         with self.condition:
             self.to_act, self.status_line = to_act, self.screen.status_line(position)
-            self._add(position)
+            self._add_update(position)
 
     # --- what requests do ----------------------------------------------------------------------
 
@@ -165,33 +167,33 @@ class BrowserSeat:
         Returns "", or a key of `REFUSAL_MESSAGES` if the answer is rejected.
         """
         with self.condition:
-            prompt = self._current_question(question_number)
+            prompt = self._find_current_question(question_number)
             if prompt is None:
                 return "late"
             chosen = next((choice for choice in prompt.choices if choice.key == key), None)
-            return "unknown" if chosen is None else self._answered(chosen)
+            return "unknown" if chosen is None else self._set_answer(chosen)
 
     def undo(self, question_number: int) -> str:
         """Take the last choice back, at the question of that number; return like `answer`."""
         with self.condition:
-            if not self.can_undo or self._current_question(question_number) is None:
+            if not self.can_undo or self._find_current_question(question_number) is None:
                 return "late"
-            return self._answered(MoveUndone)
+            return self._set_answer(MoveUndone)
 
     def show_advice(self, question_number: int) -> str:
         """Show advice on the question of that number; return like `answer`."""
         with self.condition:
-            prompt = self._current_question(question_number)
+            prompt = self._find_current_question(question_number)
             if prompt is None:
                 return "late"
             self.advice = prompt.advice()
             self.notify_change()
             return ""
 
-    def _current_question(self, question_number: int) -> PlayerPrompt[Any, Any] | None:
+    def _find_current_question(self, question_number: int) -> PlayerPrompt[Any, Any] | None:
         return self.question if question_number == self.question_number else None
 
-    def _answered(self, answer: Choice[Any] | type[MoveUndone]) -> str:
+    def _set_answer(self, answer: Choice[Any] | type[MoveUndone]) -> str:
         self._answer, self.question, self.messages_since_answer = answer, None, []
         self.message_batch += 1
         self.condition.notify_all()
@@ -200,7 +202,9 @@ class BrowserSeat:
     def wait_for_question(self) -> None:
         """Return when there is a new question, or after a moment."""
         with self.condition:
-            self.condition.wait_for(lambda: self.question is not None, _MOMENT.total_seconds())
+            self.condition.wait_for(
+                lambda: self.question is not None, _FOLLOW_UP_TIMEOUT.total_seconds()
+            )
 
     def wait_for_update(self, version: int, limit: timedelta) -> None:
         """Return when there is a newer version, or after the time limit."""
@@ -226,8 +230,8 @@ class BrowserSeat:
         self.version += 1
         self.condition.notify_all()
 
-    def _add(self, position: object) -> None:
-        """Add a frame of the changed parts of the board and the pending lines."""
+    def _add_update(self, position: object) -> None:
+        """Add an update with the pending lines and the parts of the board that have changed."""
         if self.board.render_position is None:
             return
         rendered = self.board.render_position(self.screen.names, self.screen.you, position)

@@ -18,11 +18,11 @@ from cardsharp_tools.game_rooms.match_config import (
     AnySitting,
     MatchConfig,
     result_text,
-    store_match,
+    store_match_parts,
 )
-from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.terminal.display import DisplayErrorGuard
 
-_LONGEST = 24  # characters of a name
+_MAX_NAME_LENGTH = 24  # characters of a name
 
 
 class RoomState(StrEnum):
@@ -33,8 +33,8 @@ class RoomState(StrEnum):
     OVER = "over"
 
 
-class _Interrupted(Exception):
-    """Interruption of an analysis by another request."""
+class _AnalysisInterrupted(Exception):
+    """Interruption of an analysis, because a new match was requested."""
 
 
 @dataclass(eq=False)
@@ -78,7 +78,7 @@ class GameRoom:
     """Number of failed decisions by user's bot."""
     match_number: int = 0  # number of the current or last match
     _requested_match_number: int = 1
-    _guard: DisplayGuard = field(default_factory=DisplayGuard)
+    _guard: DisplayErrorGuard = field(default_factory=DisplayErrorGuard)
 
     def __post_init__(self) -> None:
         self.board = load_board_renderer(self.config)
@@ -106,10 +106,10 @@ class GameRoom:
         try:
             while True:
                 with self.condition:
-                    self.condition.wait_for(lambda: self.stopped.is_set() or self._ready())
+                    self.condition.wait_for(lambda: self.stopped.is_set() or self._is_ready())
                 if self.stopped.is_set():
                     return
-                self._play(self.match_number + 1)
+                self._play_match(self.match_number + 1)
         except CardsharpError as error:
             self.fault = error
             self.stop()
@@ -118,7 +118,7 @@ class GameRoom:
     def stop(self) -> None:
         """Answer all waiting requests and play no more matches."""
         self.stopped.set()
-        self._touch()
+        self._notify_seats()
 
     def is_empty(self) -> bool:
         """True if no person remains in the room."""
@@ -132,15 +132,15 @@ class GameRoom:
     def join(self, seat: BrowserSeat, name: str) -> None:
         """Take a seat, or take it again."""
         with self.condition:
-            seat.name = seat.name if seat.is_present else self._name(name)
+            seat.name = seat.name if seat.is_present else self._clean_name(name)
             seat.is_present, seat.has_left, seat.replacement_bot = True, False, None
-        self._touch()
+        self._notify_seats()
 
     def leave(self, seat: BrowserSeat) -> None:
         """Leave the seat; the match ends when all people have left."""
         with self.condition:
             seat.has_left = True
-        self._touch()
+        self._notify_seats()
 
     def replace_absent_player(self, seat_index: int, by_seat_index: int) -> None:
         """Replace an absent person by a bot, or, if the host asks, one who has not come."""
@@ -156,7 +156,7 @@ class GameRoom:
             )
             if not browser_seat.is_present:
                 browser_seat.name = browser_seat.replacement_bot.name
-        self._touch()
+        self._notify_seats()
 
     def request_rematch(self, seat: BrowserSeat, match_number: int) -> None:
         """Start another match after a given one, once for all requests."""
@@ -164,18 +164,18 @@ class GameRoom:
             seat.has_left = False
             if self.state is RoomState.OVER and match_number == self.match_number:
                 self._requested_match_number += 1
-        self._touch()
+        self._notify_seats()
 
     # --- the match's thread --------------------------------------------------------------------
 
-    def _ready(self) -> bool:
+    def _is_ready(self) -> bool:
         is_full = all(
             browser_seat.is_present or browser_seat.replacement_bot is not None
             for browser_seat in self.chairs
         )
         return is_full and self._requested_match_number > self.match_number
 
-    def _play(self, match_number: int) -> None:
+    def _play_match(self, match_number: int) -> None:
         sitting = self.config.make_match(
             match_number, [browser_seat.name for browser_seat in self.chairs]
         )
@@ -190,7 +190,7 @@ class GameRoom:
         if self.stopped.is_set():
             return
         stored_matches = sitting.stored_parts()
-        stored_id = store_match(stored_matches)
+        stored_id = store_match_parts(stored_matches)
         rendered: list[RenderedMatch] = []
         self._guard.run(
             lambda: rendered.extend(render_match(*stored_match) for stored_match in stored_matches),
@@ -199,24 +199,24 @@ class GameRoom:
         self.finished_parts |= {part.record.match_id: part for part in rendered}
         self.last = finished_match = FinishedRoomMatch(match_number, sitting, stored_id, rendered)
         self.state = RoomState.OVER
-        self._touch()
+        self._notify_seats()
         winner_names = [self.chairs[0].screen.names[seat] for seat in sitting.winning_seats]
         self._guard.run(
             lambda: self.on_match_end(finished_match, winner_names),
             f"The end of match {match_number}",
         )
-        self._judge(finished_match)
+        self._analyse_match(finished_match)
 
-    def _judge(self, finished_match: FinishedRoomMatch) -> None:
+    def _analyse_match(self, finished_match: FinishedRoomMatch) -> None:
         """Analyse the parts until a new match is requested."""
 
         def until_next_match(decisions: list[DecisionPoint]) -> Iterator[DecisionPoint]:
             for decision in decisions:
                 if self.stopped.is_set() or self._requested_match_number > finished_match.number:
-                    raise _Interrupted
+                    raise _AnalysisInterrupted
                 yield decision
 
-        with suppress(_Interrupted):
+        with suppress(_AnalysisInterrupted):
             for part in finished_match.parts:
                 analysis = None
                 try:
@@ -225,24 +225,24 @@ class GameRoom:
                     name = part.record.match_id
                     self._guard.report(f"Match {name} cannot be analysed: {error}")
                 finished_match.analyses.append(analysis)
-                self._touch()
+                self._notify_seats()
 
-    def _touch(self) -> None:
+    def _notify_seats(self) -> None:
         with self.condition:
             for browser_seat in self.chairs:
                 browser_seat.notify_change()
 
-    def _name(self, requested_name: str) -> str:
+    def _clean_name(self, requested_name: str) -> str:
         cleaned = " ".join("".join(filter(str.isprintable, requested_name)).split())
-        return cleaned[:_LONGEST].strip() or "Guest"
+        return cleaned[:_MAX_NAME_LENGTH].strip() or "Guest"
 
 
-def load_board_renderer(setting: MatchConfig) -> BoardRenderer:
+def load_board_renderer(match_config: MatchConfig) -> BoardRenderer:
     """Return the game's board renderer for a seat; raise `ConfigError` if it has none."""
-    lazy_import = setting.game.board_renderer
+    lazy_import = match_config.game.board_renderer
     board = None if lazy_import is None else lazy_import.load()
     if board is None or board.render_position is None:
-        title = setting.game.title
+        title = match_config.game.title
         raise ConfigError(f"{title} cannot be drawn in a browser. Remove --browser.")
     return board
 

@@ -98,7 +98,7 @@ class ExerciseDeck(BaseModel):
         cards = [card for card in self.cards if card.game == game.name and card.due <= today]
         return sorted(cards, key=lambda card: -card.cost)
 
-    def unseen(self, game: Game, log: MatchReader, limit: int) -> list[MatchRecord]:
+    def unscanned_matches(self, game: Game, log: MatchReader, limit: int) -> list[MatchRecord]:
         """Return the newest matches of a game, up to `limit`, that were not scanned."""
         newest = newest_matches(log, game, limit=limit)
         fresh = (record for record in newest if record.match_id not in self.looked)
@@ -111,8 +111,10 @@ class ExerciseDeck(BaseModel):
         """
         match = record.match_id
         self.looked.append(match)
-        moves = _all_moves(match, log)
-        human_sequences = {point.step.sequence for point in _human_decisions(game, record, moves)}
+        moves = _read_all_moves(match, log)
+        human_sequences = {
+            point.step.sequence for point in _list_human_decisions(game, record, moves)
+        }
         if not human_sequences:
             return
         with suppress(ConfigError):  # this kind of match has no judge
@@ -129,7 +131,7 @@ class ExerciseDeck(BaseModel):
             ]
 
 
-def _all_moves(match: str, log: MatchReader) -> list[MoveRecord]:
+def _read_all_moves(match: str, log: MatchReader) -> list[MoveRecord]:
     """Return all moves of a match; raise `StoreError` if one cannot be read."""
     moves = log.moves(match)
     for move in moves:
@@ -140,7 +142,7 @@ def _all_moves(match: str, log: MatchReader) -> list[MoveRecord]:
     return moves
 
 
-def _human_decisions(
+def _list_human_decisions(
     game: Game, record: MatchRecord, moves: Sequence[MoveRecord]
 ) -> list[DecisionPoint]:
     decision_points = load_analysis_functions(game).list_decisions(record, moves)
@@ -152,7 +154,7 @@ def _human_decisions(
 
 
 class ExerciseQuestion(NamedTuple):
-    """A decision that is asked again: its card, the screen of its player, and its step."""
+    """Question of a lesson: a past decision, with its card, its player's screen and its step."""
 
     card: Exercise
     decision_point: DecisionPoint
@@ -160,7 +162,7 @@ class ExerciseQuestion(NamedTuple):
     number: int  # of the step, as a match's page counts them from 1
 
     @property
-    def choice_labels(self) -> dict[Any, str]:
+    def choice_label_by_action(self) -> dict[Any, str]:
         """Display names of the choices, by action."""
         return {
             choice.action: choice.name
@@ -175,7 +177,12 @@ class ExerciseQuestion(NamedTuple):
             action for action, name in self.decision_point.option_names.items() if name == done
         )
         return next(
-            (self.choice_labels[action] for action in chosen if action in self.choice_labels), done
+            (
+                self.choice_label_by_action[action]
+                for action in chosen
+                if action in self.choice_label_by_action
+            ),
+            done,
         )
 
 
@@ -187,15 +194,15 @@ def make_question(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuest
     record = log.match(card.match)
     if record is None or not is_match_of(game, record):
         return None
-    moves, header = _all_moves(card.match, log), header_of(record)
+    moves, header = _read_all_moves(card.match, log), header_of(record)
     sequences = [step.sequence for step in load_analysis_functions(game).replay(record, moves)]
-    for decision_point in _human_decisions(game, record, moves):
+    for decision_point in _list_human_decisions(game, record, moves):
         if decision_point.step.sequence == card.sequence:
             you, seats = decision_point.step.seat or 0, range(len(header.names or header.players))
             player_names = [HUMAN_NAME if seat == you else header.name(seat) for seat in seats]
             step_number = sequences.index(card.sequence) + 1
             screen = screen_class(game)(player_names, you)
-            screen.restore_from_header(record.header)
+            screen.restore_score_from_header(record.header)
             return ExerciseQuestion(card, decision_point, screen, step_number)
     return None
 
@@ -227,7 +234,7 @@ def judge_answer(
     game: Game, question: ExerciseQuestion, chosen_action: object
 ) -> AnswerReview | None:
     """Return the judge's review of an answer, or None if the judge cannot evaluate it."""
-    judge, words = load_analysis_functions(game).judge, question.choice_labels
+    judge, words = load_analysis_functions(game).judge, question.choice_label_by_action
     decision = judge.evaluate(question.decision_point.position, [chosen_action])
     if decision is None:
         return None
@@ -250,7 +257,7 @@ def judge_answer(
     )
 
 
-def reschedule(card: Exercise, today: date, *, is_correct: bool) -> None:
+def schedule_next_review(card: Exercise, today: date, *, is_correct: bool) -> None:
     """Record an answer: a correct one lengthens the interval, a wrong one resets it."""
     card.well = min(card.well + 1, len(REVIEW_INTERVALS)) if is_correct else 0
     card.due = today + REVIEW_INTERVALS[max(card.well, 1) - 1]
@@ -266,7 +273,7 @@ class LessonSession:
     file: Path
     today: date
     corrections: dict[int, AnswerReview | None] = field(default_factory=dict)
-    _answering: Lock = field(default_factory=Lock)
+    _answer_lock: Lock = field(default_factory=Lock)
 
     @property
     def correct_count(self) -> int:
@@ -276,16 +283,16 @@ class LessonSession:
             for correction in self.corrections.values()
         )
 
-    def answer(self, index: int, action: object) -> AnswerReview | None:
+    def submit_answer(self, index: int, action: object) -> AnswerReview | None:
         """Return the review of an answer, or None if it cannot be evaluated.
 
         Only the first answer counts. Raises `StoreError` if it cannot be stored.
         """
-        with self._answering:
+        with self._answer_lock:
             if index not in self.corrections:
                 question = self.questions[index]
                 review = judge_answer(self.game, question, action)
-                reschedule(
+                schedule_next_review(
                     question.card, self.today, is_correct=review is not None and review.is_correct
                 )
                 self.lessons.write(self.file)
@@ -311,15 +318,15 @@ class _LessonPages:
 
     def page(self, request: Request) -> Response:
         """GET /lesson/{number}: the question, or the review of its answer."""
-        question_index = self._place(request)
-        context = self._context(question_index, self._lesson.questions[question_index])
+        question_index = self._parse_question_index(request)
+        context = self._build_page_context(question_index, self._lesson.questions[question_index])
         return HTMLResponse(
             load_template("lesson.html").render(context, site=SITE), headers=NO_CACHE_HEADERS
         )
 
     async def answer(self, request: Request) -> Response:
         """POST /lesson/{number}: store the answer, then show its review."""
-        question_index, form_data = self._place(request), await read_form(request)
+        question_index, form_data = self._parse_question_index(request), await read_form(request)
         question = self._lesson.questions[question_index]
         choices = question.screen.choices(question.decision_point.position)
         chosen = [choice for choice in choices if choice.key == form_data.get("key")]
@@ -327,12 +334,12 @@ class _LessonPages:
             raise HTTPException(
                 HTTPStatus.FORBIDDEN, "The answer was not sent from the page of this question."
             )
-        await run_in_threadpool(self._lesson.answer, question_index, chosen[0].action)
+        await run_in_threadpool(self._lesson.submit_answer, question_index, chosen[0].action)
         return RedirectResponse(
             f"/lesson/{question_index + 1}", HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS
         )
 
-    def _place(self, request: Request) -> int:
+    def _parse_question_index(self, request: Request) -> int:
         question_number: int = request.path_params["number"]
         if not 0 < question_number <= len(self._lesson.questions):
             raise HTTPException(
@@ -340,7 +347,9 @@ class _LessonPages:
             )
         return question_number - 1
 
-    def _context(self, question_index: int, question: ExerciseQuestion) -> dict[str, object]:
+    def _build_page_context(
+        self, question_index: int, question: ExerciseQuestion
+    ) -> dict[str, object]:
         screen, position = question.screen, question.decision_point.position
         review, render = self._lesson.corrections.get(question_index), self._board.render_position
         board_parts = render(screen.names, screen.you, position) if render else {}

@@ -52,7 +52,7 @@ class SeatedBot:
     def decide(self, position: Any) -> DecisionResult[Any]:  # noqa: ANN401 - any game's
         """Return the strategy's decision, or a safe one if it fails."""
         if self.decider is None:
-            return _timed(self.strategy, position)
+            return _time_decision(self.strategy, position)
         result = decide_guarded(self.decider, self.strategy, position)
         self.has_always_failed = result.error is not None and (
             self.has_always_failed or self._is_new
@@ -71,7 +71,9 @@ class SeatedBot:
         return result
 
 
-def _timed(player: AnyStrategy | HumanPlayer[Any, Any], position: object) -> DecisionResult[Any]:
+def _time_decision(
+    player: AnyStrategy | HumanPlayer[Any, Any], position: object
+) -> DecisionResult[Any]:
     began = time.perf_counter()
     decision = player.decide(position)
     return DecisionResult(decision, timedelta(seconds=time.perf_counter() - began))
@@ -102,11 +104,15 @@ class LocalMatch(Generic[S, P, A]):
     actions: list[PlayedAction] = field(default_factory=list, init=False)
     state: S = field(init=False)
     player_quit: bool = field(default=False, init=False)
-    _undone: bool = field(default=False, init=False)
+    _has_undone: bool = field(default=False, init=False)
     _initial_action_count: int = field(default=0, init=False)
-    _back: list[str] = field(default_factory=list, init=False)
-    _reasons: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list), init=False)
-    _taught: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set), init=False)
+    _undone_choices: list[str] = field(default_factory=list, init=False)
+    _pending_reasons: dict[int, list[str]] = field(
+        default_factory=lambda: defaultdict(list), init=False
+    )
+    _explained_terms: dict[int, set[str]] = field(
+        default_factory=lambda: defaultdict(set), init=False
+    )
 
     @property
     def host_seat(self) -> int:
@@ -137,7 +143,7 @@ class LocalMatch(Generic[S, P, A]):
         """Return the screen of the person at a seat."""
         screen = screen_class(self.game)(self.display_names(viewer), viewer)
         if self.point is not None:
-            screen.restore_from_header(self.point.record.header)
+            screen.restore_score_from_header(self.point.record.header)
         return screen
 
     # --- how it is played ----------------------------------------------------------------------
@@ -155,41 +161,47 @@ class LocalMatch(Generic[S, P, A]):
         With `explain_rules` the rules are shown at the beginning, and each term when it first
         occurs.
         """
-        self._seated, self._whys, self._teach = human_players, show_reasons, explain_rules
-        self._began = datetime.now(UTC)
+        self._humans_by_seat, self._show_reasons, self._explain_rules = (
+            human_players,
+            show_reasons,
+            explain_rules,
+        )
+        self._started_at = datetime.now(UTC)
         opening_actions, self.state = self.opening or ([], self.simulation.initial_state(self.rng))
         self.actions, self._initial_action_count = [*opening_actions], len(opening_actions)
-        self._say("" if self.point is None else self.point.start_message)
+        self._show_text("" if self.point is None else self.point.start_message)
         if explain_rules:
             for person in human_players.values():
                 person.show_move(ScreenMove(person.screen.rules_introduction()))
-        self._show()
+        self._show_position()
         while (seat := self.simulation.current_seat(self.state)) is not None:
             try:
-                decided = self._decide(seat)
+                decided = self._request_decision(seat)
             except PlayerQuit:
                 self.player_quit = True
                 break
             except MoveUndone:
-                self._undo()
+                self._undo_last_choice()
             else:
-                self._act(seat, decided)
-            self._show()
+                self._apply_decision(seat, decided)
+            self._show_position()
         return self.state
 
-    def _act(self, seat: int, decided: DecisionResult[Decision[A]]) -> None:
-        state, action = self.state, decided.decision.action
+    def _apply_decision(self, seat: int, decision_result: DecisionResult[Decision[A]]) -> None:
+        state, action = self.state, decision_result.decision.action
         self.state = self.simulation.apply_action(state, action, self.rng)
-        self.actions.append(PlayedAction(state, action, decided))
-        for you, person in self._seated.items():
-            screen_move = person.screen.move_text(state, action, self.state)
-            person.show_move(self._explained(you, screen_move, seat, decided.decision))
+        self.actions.append(PlayedAction(state, action, decision_result))
+        for you, person in self._humans_by_seat.items():
+            screen_move = person.screen.render_screen_move(state, action, self.state)
+            person.show_move(
+                self._add_explanations(you, screen_move, seat, decision_result.decision)
+            )
 
-    def _undo(self) -> None:
-        """Go back to the last real choice of a person, hidden cards dealt anew."""
+    def _undo_last_choice(self) -> None:
+        """Return to the last real choice of a person; deal the hidden cards anew."""
         for action_index in range(len(self.actions) - 1, self._initial_action_count - 1, -1):
             then, action, _ = self.actions[action_index]
-            person = self._seated.get(self.simulation.current_seat(then) or 0)
+            person = self._humans_by_seat.get(self.simulation.current_seat(then) or 0)
             position = self.simulation.current_position(then)
             choices = [] if person is None else person.screen.choices(position)
             if len(choices) > 1:
@@ -198,47 +210,53 @@ class LocalMatch(Generic[S, P, A]):
                 )
                 del self.actions[action_index:]
                 self.state = self.simulation.resample_hidden(then, self.rng)
-                self._undone = True
-                self._back.append(name)
-                self._say(f"Taken back: {name}. The cards that you did not know are dealt again.")
+                self._has_undone = True
+                self._undone_choices.append(name)
+                self._show_text(
+                    f"Taken back: {name}. The cards that you did not know are dealt again."
+                )
                 return
-        self._say("There is no move to take back.")
+        self._show_text("There is no move to take back.")
 
-    def _say(self, text: str) -> None:
-        for person in self._seated.values():
+    def _show_text(self, text: str) -> None:
+        for person in self._humans_by_seat.values():
             person.show_move(ScreenMove([text] if text else []))
 
-    def _decide(self, seat: int) -> DecisionResult[Decision[A]]:
+    def _request_decision(self, seat: int) -> DecisionResult[Decision[A]]:
         position = self.simulation.current_position(self.state)
-        if seat not in self._seated:
+        if seat not in self._humans_by_seat:
             return self.bots[seat].decide(position)
-        decided = _timed(self._seated[seat], position)
-        if not self._back:
+        decided = _time_decision(self._humans_by_seat[seat], position)
+        if not self._undone_choices:
             return decided
-        reason = f"{decided.decision.reason} Taken back before: {', '.join(self._back)}."
-        self._back = []
+        reason = f"{decided.decision.reason} Taken back before: {', '.join(self._undone_choices)}."
+        self._undone_choices = []
         return decided._replace(decision=replace(decided.decision, reason=reason))
 
-    def _explained(
-        self, you: int, screen_move: ScreenMove, seat: int, decision: Decision[A]
+    def _add_explanations(
+        self, viewer_seat: int, screen_move: ScreenMove, seat: int, decision: Decision[A]
     ) -> ScreenMove:
-        """Add the bots' reasons at a chapter's end, and notes about rules that are new."""
-        screen, lines = self._seated[you].screen, [*screen_move.lines]
-        if self._whys and seat in self.bots:
-            self._reasons[you].append(f"   {screen.names[seat]}: {decision.reason}")
+        """Return the move with added explanations.
+
+        These are the bots' reasons at the end of a chapter, and notes about rules that are new
+        to the viewer.
+        """
+        screen, lines = self._humans_by_seat[viewer_seat].screen, [*screen_move.lines]
+        if self._show_reasons and seat in self.bots:
+            self._pending_reasons[viewer_seat].append(f"   {screen.names[seat]}: {decision.reason}")
         if screen_move.ends_chapter:
-            lines += self._reasons.pop(you, [])
-        if self._teach:
-            text, taught = " ".join(map(str, lines)).lower(), self._taught[you]
-            lessons = screen.rule_notes()
+            lines += self._pending_reasons.pop(viewer_seat, [])
+        if self._explain_rules:
+            text, taught = " ".join(map(str, lines)).lower(), self._explained_terms[viewer_seat]
+            lessons = screen.rule_notes_by_term()
             fresh = [term for term in lessons if term not in taught and term.lower() in text]
             taught.update(fresh)
             lines += [f"   {term}: {lessons[term]}." for term in fresh]
         return screen_move._replace(lines=lines)
 
-    def _show(self) -> None:
+    def _show_position(self) -> None:
         to_act = self.simulation.current_seat(self.state)
-        for seat, person in self._seated.items():
+        for seat, person in self._humans_by_seat.items():
             person.show_position(self.simulation.position_for(self.state, seat), to_act)
 
     # --- how it ended --------------------------------------------------------------------------
@@ -267,8 +285,12 @@ class LocalMatch(Generic[S, P, A]):
 
         The person in the log is the host; other people appear like bots.
         """
-        extras, seated = lab_adapter(self.game.name), self._seated
-        end = seated[self.host_seat].screen.resign(self.state) if self.player_quit else self.state
+        extras, seated = lab_adapter(self.game.name), self._humans_by_seat
+        end = (
+            seated[self.host_seat].screen.state_if_resigned(self.state)
+            if self.player_quit
+            else self.state
+        )
         if (
             end is None
             or len(self.actions) == self._initial_action_count
@@ -280,12 +302,18 @@ class LocalMatch(Generic[S, P, A]):
         player_names = tuple(names_by_seat[seat] for seat in range(self.simulation.seats))
         name = f"{'branch' if self.point else 'versus'}-{token_hex(4)}"
         match = LabMatch(
-            name, self._began, self.host_side_seats, player_names, self.actions, end, tag="versus"
+            name,
+            self._started_at,
+            self.host_side_seats,
+            player_names,
+            self.actions,
+            end,
+            tag="versus",
         )
         stored_matches = list(extras.match_records(match))
         if self.point is not None:
             stored_matches = self.point.tagged_parts(stored_matches)
-        if not self._undone:
+        if not self._has_undone:
             return stored_matches
         tags = [[*header_of(record).tags, "undo"] for record, _ in stored_matches]
         return [

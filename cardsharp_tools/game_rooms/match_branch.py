@@ -63,7 +63,7 @@ class BranchPoint:
     def restore_actions_and_state(self, rng: Random) -> tuple[list[PlayedAction], Any]:
         """Return the earlier actions and the state of the branch point, as far as it is visible."""
         earlier_actions: list[PlayedAction] = []
-        for step in _restored(self.game, self.record, self.moves, rng):
+        for step in _restore_states(self.game, self.record, self.moves, rng):
             if step.sequence == self.step.sequence:
                 state = (
                     step.state
@@ -140,7 +140,7 @@ def find_branch_point(
         raise ConfigError(f"Matches of {game.title} are not stored, so none can be continued.")
     steps = list(game.replay.load()(record, moves))
     ordinals = {step.sequence: ordinal for ordinal, step in enumerate(steps, 1)}
-    for step in _restored(game, record, moves, Random(0)):
+    for step in _restore_states(game, record, moves, Random(0)):
         ordinal = ordinals[step.sequence]
         if step.action is not None and ordinal >= step_number:
             outcome, player_names = outcome_of(record), header_of(record).names
@@ -174,7 +174,7 @@ def parse_branch_point(
     )
 
 
-def _restored(
+def _restore_states(
     game: Game, record: MatchRecord, moves: Sequence[MoveRecord], dice: Random
 ) -> Iterable[RestoredState]:
     if game.restore_states is None:
@@ -184,8 +184,8 @@ def _restored(
     return game.restore_states.load()(record, moves, dice)
 
 
-_NEWEST = 5000  # newest matches of the log that are searched for branches
-_FRESH = 50  # newest matches whose versions show that the log has changed
+_MAX_SEARCHED_MATCHES = 5000  # newest matches of the log that are searched for branches
+_CACHE_KEY_MATCHES = 50  # newest matches whose versions show that the log has changed
 
 
 def branches_in_log(match_id: str) -> Sequence[MatchRecord]:
@@ -193,9 +193,10 @@ def branches_in_log(match_id: str) -> Sequence[MatchRecord]:
     try:
         with open_existing_log(None) as log:
             fresh = tuple(
-                (record.match_id, record.lease_version) for record in log.matches(limit=_FRESH)
+                (record.match_id, record.lease_version)
+                for record in log.matches(limit=_CACHE_KEY_MATCHES)
             )
-        return _branches(store_or_default(), fresh).get(match_id, [])
+        return _load_branches_by_parent(store_or_default(), fresh).get(match_id, [])
     except ConfigError:  # no match was stored yet
         return []
     except StoreError as error:  # the match itself may be stored elsewhere and can be shown
@@ -204,18 +205,23 @@ def branches_in_log(match_id: str) -> Sequence[MatchRecord]:
 
 
 @lru_cache(maxsize=1)
-def _branches(_store: str, _fresh: tuple[object, ...]) -> Mapping[str, list[MatchRecord]]:
-    """Return all branches of the log by their parent match; cached until there is a new match."""
+def _load_branches_by_parent(
+    _store: str, _cache_key: tuple[object, ...]
+) -> Mapping[str, list[MatchRecord]]:
+    """Return all branches of the log by the id of their parent match.
+
+    The result is cached until there is a new match.
+    """
     branches: dict[str, list[MatchRecord]] = {}
     with open_existing_log(None) as log:
-        for record in reversed(log.matches(limit=_NEWEST)):
+        for record in reversed(log.matches(limit=_MAX_SEARCHED_MATCHES)):
             if "branch" in record.header and read_error_of(record) is None:
                 branch = header_of(record).branch
                 branches.setdefault(branch.of if branch else "", []).append(record)
     return branches
 
 
-def config_with_branches(pages_config: PagesConfig) -> PagesConfig:
+def config_listing_branches(pages_config: PagesConfig) -> PagesConfig:
     """Return the configuration with branches listed under their matches."""
 
     def ids(match_id: str) -> list[str]:

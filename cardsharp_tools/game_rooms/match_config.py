@@ -24,8 +24,8 @@ from cardsharp_tools.terminal.human_player import Advisor
 
 AnySitting = LocalMatch[Any, Any, Any]
 
-_SIDES = 2  # number of sides in a game with partners
-_RULE = "rule"  # strategy of some games that a person can follow without a computer
+_SIDE_COUNT = 2  # number of sides in a game with partners
+_RULE_STRATEGY = "rule"  # strategy of some games that a person can follow without a computer
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class MatchConfig:
             raise ConfigError(f"{self.game.title} has no partners. Remove --partner.")
         if self.bot_count is None and self.human_count <= usual.seats:
             return usual
-        if partners and self.human_count == 1 and self.bot_count == usual.seats // _SIDES:
+        if partners and self.human_count == 1 and self.bot_count == usual.seats // _SIDE_COUNT:
             return usual
         return game_simulation(self.game, self.human_count + (self.bot_count or 0))
 
@@ -73,11 +73,11 @@ class MatchConfig:
         simulation, point = self.simulation, self.branch_point
         seats = range(simulation.seats)
         if point is None:
-            you, opening = self._dice(match_number, "seats").randrange(simulation.seats), None
+            you, opening = self._create_rng(match_number, "seats").randrange(simulation.seats), None
         else:
             you, opening = (
                 point.seat,
-                point.restore_actions_and_state(self._dice(match_number, "deck")),
+                point.restore_actions_and_state(self._create_rng(match_number, "deck")),
             )
         your_side = next(side for side in simulation.sides if you in side)
         around = [(you + offset) % simulation.seats for offset in seats]
@@ -98,21 +98,21 @@ class MatchConfig:
             for seat, name in strategy_names.items()
         }
         return LocalMatch(
-            self.game, simulation, people, bots, self._dice(match_number), point, opening
+            self.game, simulation, people, bots, self._create_rng(match_number), point, opening
         )
 
     def make_bot(self, strategy_name: str, match_number: int, purpose: str) -> SeatedBot:
         """Return a bot for a seat, with a random generator of its own."""
         name = register_strategy(strategy_name, self.game)
-        strategy = self.simulation.build_strategy(name, self._dice(match_number, purpose))
+        strategy = self.simulation.build_strategy(name, self._create_rng(match_number, purpose))
         decider = self.game.decision_runner if is_user_strategy(strategy_name) else None
         return SeatedBot(display_name(strategy_name), strategy, decider and decider.load())
 
     def build_advisor(self) -> Advisor[Any]:
         """The game's best player; its hints do not depend on the match's dice."""
         name = self.game.default_strategy
-        ruled = _RULE in registry_for(self.game.strategy_package).names()
-        rule = self.simulation.build_strategy(_RULE, Random(0)) if ruled else None
+        ruled = _RULE_STRATEGY in registry_for(self.game.strategy_package).names()
+        rule = self.simulation.build_strategy(_RULE_STRATEGY, Random(0)) if ruled else None
         return Advisor(name, self.simulation.build_strategy(name, Random(0)), rule)
 
     @property
@@ -124,16 +124,22 @@ class MatchConfig:
             else self.game.decision_runner.load().decision_type
         )
 
-    def _dice(self, match_number: int, purpose: str = "") -> Random:
-        """Return the random generator of a purpose: dealing, or a bot; they are independent."""
+    def _create_rng(self, match_number: int, purpose: str = "") -> Random:
+        """Return the random generator of a purpose, such as dealing or a bot.
+
+        The generators of different purposes are independent.
+        """
         if self.seed is None:
             return SystemRandom()
         suffix = "" if match_number == 1 else f"/{match_number}"
         return Random(f"{self.seed}{suffix}/{purpose}")
 
 
-def store_match(parts: list[StoredMatch]) -> str | None:
-    """Store a match in the log; return its last part's id, or None if it cannot be stored."""
+def store_match_parts(parts: list[StoredMatch]) -> str | None:
+    """Store the parts of a match in the log; return the last part's id.
+
+    Returns None, and prints the error, if they cannot be stored.
+    """
     stored_id = None
     try:
         with open_log(store_or_default()) as log:

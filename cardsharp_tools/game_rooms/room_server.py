@@ -35,7 +35,7 @@ from cardsharp.store.match_log import MatchReader, MatchRecord
 from cardsharp.store.match_snapshots import SnapshotMatchReader
 from cardsharp_tools.game_rooms.game_room import GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME
-from cardsharp_tools.game_rooms.match_branch import config_with_branches, find_branch_point
+from cardsharp_tools.game_rooms.match_branch import config_listing_branches, find_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig
 from cardsharp_tools.game_rooms.seat_pages import (
     ASSET_ROUTES,
@@ -43,7 +43,7 @@ from cardsharp_tools.game_rooms.seat_pages import (
     SEAT_LONG_POLL_TIMEOUT,
     Form,
     SeatEndpoints,
-    form_number,
+    form_number_or_negative,
     message_page,
     read_form,
 )
@@ -51,15 +51,20 @@ from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.sources import MatchSource
 
 MAX_OPEN_ROOMS = 20  # game rooms that are open at once; the oldest one is closed for a new one
-_BY_LINK = "Each seat has its own link. Ask the person who began the game for yours."
+_SEAT_LINK_HINT = "Each seat has its own link. Ask the person who began the game for yours."
 # Host names that are accepted. Another site could point its name at this machine (DNS rebinding)
 # and would then be able to read the pages.
 _LOCAL_HOSTS = [HOST, "localhost"]
-_ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - a user may ask for it
-_NOBODYS = ("192.0.2.1", 9)  # documentation address; shows the route without sending a packet
+_WILDCARD_HOSTS = ("0.0.0.0", "::")  # noqa: S104 - a user may ask for it
+_DOCUMENTATION_ADDRESS = (
+    "192.0.2.1",
+    9,
+)  # documentation address; shows the route without sending a packet
 
 
-def _played(room: GameRoom) -> MatchSource:
+def _create_match_source(room: GameRoom) -> MatchSource:
+    """Return a source of the matches that the room has finished."""
+
     def reading() -> AbstractContextManager[MatchReader]:
         played = room.finished_parts.copy()
         matches = {name: (match.record, [*match.moves]) for name, match in played.items()}
@@ -85,25 +90,25 @@ class PlayOnRoomServer:
             token_urlsafe(16), lambda of: registry_for(of.strategy_package).names()
         )
         self.front: ASGIApp = PlainTextResponse("", HTTPStatus.NOT_FOUND)
-        self._hosts, self._hold = [*hosts], long_poll_timeout
-        self._open: dict[str, tuple[GameRoom, ASGIApp]] = {}
-        self._pages: list[MatchSite] = []
+        self._hosts, self._long_poll_timeout = [*hosts], long_poll_timeout
+        self._open_rooms: dict[str, tuple[GameRoom, ASGIApp]] = {}
+        self._match_sites: list[MatchSite] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to the room of its seat, or else to `front`."""
         secret = scope.get("path", "").removeprefix("/seat/").partition("/")[0]
-        _, app = self._open.get(secret, (None, self.front))
+        _, app = self._open_rooms.get(secret, (None, self.front))
         await app(scope, receive, send)
 
     def match_pages(self, source: SiteMatchSource, site: SiteInfo) -> MatchSite:
         """Return the match pages of a source, with the form that continues a match."""
-        self._pages.append(
+        self._match_sites.append(
             MatchSite(
                 source,
-                config_with_branches(PagesConfig(site=site, continue_form=self.play_on)),
+                config_listing_branches(PagesConfig(site=site, continue_form=self.play_on)),
             )
         )
-        return self._pages[-1]
+        return self._match_sites[-1]
 
     def play_on_route(self, pages: MatchSite) -> Route:
         """Return the route that receives the play-on form of the match pages."""
@@ -119,7 +124,7 @@ class PlayOnRoomServer:
                     "The form was not sent from this match's page. Open the page and try again.",
                 )
             return await run_in_threadpool(
-                self._start_branch, *stored_match, form_data, pages.manner.site.matches_path
+                self._open_branch_room, *stored_match, form_data, pages.manner.site.matches_path
             )
 
         return Route(
@@ -128,19 +133,22 @@ class PlayOnRoomServer:
 
     def close(self) -> None:
         """Stop the matches of all opened rooms, and answer all waiting requests."""
-        for room, _ in self._open.values():
+        for room, _ in self._open_rooms.values():
             room.stop()
-        for pages in self._pages:
+        for pages in self._match_sites:
             pages.end_long_polls()
 
-    def _start_branch(
+    def _open_branch_room(
         self, record: MatchRecord, source: SiteMatchSource, form_data: Form, matches: str
     ) -> Response:
         """Open a room that continues a match, and redirect to its seat.
 
         `matches` is the path of the pages on which its matches are listed.
         """
-        same, step_number = form_data.get("cards") == "same", form_number(form_data, "step")
+        same, step_number = (
+            form_data.get("cards") == "same",
+            form_number_or_negative(form_data, "step"),
+        )
         branch_point = find_branch_point(
             record, source.moves(record.match_id), step_number, same_cards=same
         )
@@ -152,11 +160,11 @@ class PlayOnRoomServer:
             HUMAN_NAME,
             match_pages_url=matches,
         )
-        seats = SeatEndpoints(room, self._hold)
+        seats = SeatEndpoints(room, self._long_poll_timeout)
         (browser_seat,) = room.chairs
-        self._open[browser_seat.secret] = room, room_application(seats, self._hosts, [])
-        for secret in [*self._open][:-MAX_OPEN_ROOMS]:
-            self._open.pop(secret)[0].stop()
+        self._open_rooms[browser_seat.secret] = room, room_application(seats, self._hosts, [])
+        for secret in [*self._open_rooms][:-MAX_OPEN_ROOMS]:
+            self._open_rooms.pop(secret)[0].stop()
 
         def play() -> None:
             with suppress(CardsharpError):  # the room's page shows it
@@ -172,7 +180,7 @@ def room_application(
     """Return the application of the seats and `extra_routes`, which accepts only those hosts."""
     return Starlette(
         routes=[
-            Route("/", lambda _request: message_page(_BY_LINK, HTTPStatus.NOT_FOUND)),
+            Route("/", lambda _request: message_page(_SEAT_LINK_HINT, HTTPStatus.NOT_FOUND)),
             Route("/seat/{secret}", seats.page),
             Route("/seat/{secret}/news", seats.updates),
             Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
@@ -184,21 +192,23 @@ def room_application(
             Middleware(TrustedHostMiddleware, allowed_hosts=[*allowed_hosts]),
             Middleware(GZipMiddleware, minimum_size=2000),
         ],
-        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), _error_page),
+        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), _render_error_page),
     )
 
 
-def _matches(room: GameRoom, links: Iterable[str], tables: PlayOnRoomServer) -> Iterator[BaseRoute]:
-    """Yield the routes of the finished matches' pages, for each seat.
+def _build_match_routes(
+    room: GameRoom, links: Iterable[str], tables: PlayOnRoomServer
+) -> Iterator[BaseRoute]:
+    """Yield the routes of the pages about finished matches, for each seat.
 
     A person who plays alone can also continue from a step of them.
     """
     for link in links:
         back = (("Back to the game", link),)
         site = SiteInfo("Cardsharp", matches_path=f"{link}/matches", links=back, has_analysis=True)
-        pages = MatchSite(_played(room), PagesConfig(site=site))
+        pages = MatchSite(_create_match_source(room), PagesConfig(site=site))
         if room.config.human_count == 1:
-            pages = tables.match_pages(_played(room), site)
+            pages = tables.match_pages(_create_match_source(room), site)
             yield tables.play_on_route(pages)
         yield from build_pages_application(pages).routes[1:]
 
@@ -216,11 +226,11 @@ def serve_room(
     which others reach it. Raises `ConfigError` if the port cannot be used.
     """
     seats = SeatEndpoints(room, long_poll_timeout)
-    display_host = _local_address() if host in _ANYWHERE else host
+    display_host = _find_local_address() if host in _WILDCARD_HOSTS else host
     name = f"[{display_host}]" if ":" in display_host else display_host
     hosts = {HOST, "localhost", display_host, name}
     tables = PlayOnRoomServer(hosts, long_poll_timeout)
-    tables.front = room_application(seats, hosts, _matches(room, seats.links, tables))
+    tables.front = room_application(seats, hosts, _build_match_routes(room, seats.links, tables))
 
     def stop() -> None:
         room.stop()
@@ -258,17 +268,17 @@ def is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def _local_address() -> str:
-    """Return this machine's address in the local network, as far as it is known."""
+def _find_local_address() -> str:
+    """Return this machine's address in the local network, or `HOST` if it has none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
-            asking.connect(_NOBODYS)
+            asking.connect(_DOCUMENTATION_ADDRESS)
         except OSError:
             return HOST
         return str(asking.getsockname()[0])
 
 
-def _error_page(_request: Request, error: Exception) -> Response:
+def _render_error_page(_request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return message_page(error.detail, error.status_code)
     return message_page(str(error), HTTPStatus.SERVICE_UNAVAILABLE)

@@ -35,27 +35,27 @@ from cardsharp_tools.game_rooms.game_room import (
 from cardsharp_tools.terminal.screen import ChoiceGroup
 
 SITE = SiteInfo("Cardsharp")
-_ASSETS = {
+_ASSET_MEDIA_TYPES = {
     "table.css": "text/css; charset=utf-8",
     "table.js": "text/javascript; charset=utf-8",
     "choosing.js": "text/javascript; charset=utf-8",
 }
 """Assets of the seats' pages, in addition to those of all pages."""
 
-_FOLDER = Path(__file__).with_name("templates")
-_FEW = 9  # up to this number of choices each one has a key of its own
+_TEMPLATES_FOLDER = Path(__file__).with_name("templates")
+_MAX_KEYED_CHOICES = 9  # up to this number of choices each one has a key of its own
 
 
 def _serve_asset(request: Request) -> Response:
     name = request.url.path.rpartition("/")[2]
-    text = (_FOLDER / name).read_text(encoding="utf-8")
-    return Response(text, media_type=_ASSETS[name], headers=HEADERS)
+    text = (_TEMPLATES_FOLDER / name).read_text(encoding="utf-8")
+    return Response(text, media_type=_ASSET_MEDIA_TYPES[name], headers=HEADERS)
 
 
-ASSET_ROUTES = [Route(f"{SITE.assets_path}/{name}", _serve_asset) for name in _ASSETS]
+ASSET_ROUTES = [Route(f"{SITE.assets_path}/{name}", _serve_asset) for name in _ASSET_MEDIA_TYPES]
 
 
-class JudgedChapter(NamedTuple):
+class AnalysedMatchPart(NamedTuple):
     """A part of a finished match: its link, its analysis, and the index of our side in it."""
 
     link: str
@@ -66,7 +66,7 @@ class JudgedChapter(NamedTuple):
 def seat_page(room: GameRoom, seat_index: int, seat_links: Sequence[str], notice: str = "") -> str:
     """Return the whole page of a seat; `seat_links` are the links of all seats, by index."""
     context, site = (
-        _context(room, seat_index, seat_links),
+        _build_page_context(room, seat_index, seat_links),
         SITE._replace(matches_path=seat_links[seat_index]),
     )
     return load_template("seat.html").render(context, notice=notice, site=site)
@@ -76,7 +76,10 @@ def updates_document(
     room: GameRoom, seat_index: int, seat_links: Sequence[str], version: int
 ) -> dict[str, object]:
     """Return the updates of a seat since a version, as the page's script reads them."""
-    browser_seat, context = room.chairs[seat_index], _context(room, seat_index, seat_links)
+    browser_seat, context = (
+        room.chairs[seat_index],
+        _build_page_context(room, seat_index, seat_links),
+    )
     template_names = ("headline", "ask", "recap", "side")
     return {
         "version": browser_seat.version,
@@ -97,7 +100,7 @@ def message_page(text: str, status: int) -> Response:
     return HTMLResponse(page, status, headers=NO_CACHE_HEADERS)
 
 
-def _context(room: GameRoom, seat_index: int, links: Sequence[str]) -> dict[str, object]:
+def _build_page_context(room: GameRoom, seat_index: int, links: Sequence[str]) -> dict[str, object]:
     browser_seat = room.chairs[seat_index]
     seated = (
         browser_seat.is_present
@@ -131,21 +134,24 @@ def _context(room: GameRoom, seat_index: int, links: Sequence[str]) -> dict[str,
         "stage": room.state.value,
         "seated": seated,
         "names": rotated_names,
-        "sides": _sides(room, browser_seat) if playing else "",
+        "sides": _format_sides(room, browser_seat) if playing else "",
         "turn": turn,
         "to_act": to_act,
         "hint": decision_fragment(browser_seat.advice)
         if question is not None and browser_seat.advice
         else "",
         "result": "" if over is None else seat_result_text(over, browser_seat),
-        "judged": [] if over is None else _judged(over, browser_seat, matches),
+        "judged": [] if over is None else _build_analysis_chapters(over, browser_seat, matches),
         "summary": summary_fragment,
         "title": f"{title} · {room.config.game.title}",
     }
 
 
-def _sides(room: GameRoom, browser_seat: BrowserSeat) -> str:
-    """Return the opposing sides, partners together, the seat's side first."""
+def _format_sides(room: GameRoom, browser_seat: BrowserSeat) -> str:
+    """Return the names of the opposing sides, the seat's own side first.
+
+    Partners stand together.
+    """
     player_names, seats = browser_seat.screen.names, len(browser_seat.screen.names)
 
     def around(seat: int) -> int:
@@ -170,28 +176,33 @@ def choice_context(board: BoardRenderer, groups: Sequence[ChoiceGroup[Any]]) -> 
         if choice.key not in group.disabled
     ]
     digits = {key: digit for digit, key in enumerate(keys, 1)}
-    return {"board": board, "groups": visible_groups, "few": len(keys) <= _FEW, "digits": digits}
+    return {
+        "board": board,
+        "groups": visible_groups,
+        "few": len(keys) <= _MAX_KEYED_CHOICES,
+        "digits": digits,
+    }
 
 
-def _judged(
-    finished_match: FinishedRoomMatch, browser_seat: BrowserSeat, matches: str
-) -> list[JudgedChapter]:
+def _build_analysis_chapters(
+    finished_match: FinishedRoomMatch, browser_seat: BrowserSeat, matches_path: str
+) -> list[AnalysedMatchPart]:
     chapters = []
     for part, analysis in zip_longest(finished_match.parts, finished_match.analyses):
         host = side_of(min(part.header.seats, default=0))  # the log has the host's seats
         side = host if browser_seat.seat in finished_match.match.host_side_seats else 1 - host
-        chapters.append(JudgedChapter(f"{matches}/{part.record.match_id}", analysis, side))
+        chapters.append(AnalysedMatchPart(f"{matches_path}/{part.record.match_id}", analysis, side))
     return chapters
 
 
 @cache
 def load_template(name: str) -> Template:
     """Return the template of that name, of seats or of all pages."""
-    return template_environment(FileSystemLoader(_FOLDER)).get_template(name)
+    return template_environment(FileSystemLoader(_TEMPLATES_FOLDER)).get_template(name)
 
 
 SEAT_LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a request for updates waits for one
-_LARGEST = 2000  # bytes of a form
+_MAX_SEAT_FORM_BYTES = 2000  # bytes of a form
 NO_CACHE_HEADERS = {**HEADERS, "Cache-Control": "no-store"}  # a cached seat would be out of date
 
 Form = Mapping[str, str]
@@ -203,33 +214,33 @@ class SeatEndpoints:
     def __init__(
         self, room: GameRoom, long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT
     ) -> None:
-        self._room, self._hold = room, long_poll_timeout
+        self._room, self._long_poll_timeout = room, long_poll_timeout
         self.links = [f"/seat/{browser_seat.secret}" for browser_seat in room.chairs]
-        self._places = {
+        self._seat_index_by_secret = {
             browser_seat.secret: seat_index for seat_index, browser_seat in enumerate(room.chairs)
         }
 
     def page(self, request: Request) -> Response:
-        """GET /seat/{secret}."""
-        seat_index = self._place(request)
+        """Serve GET /seat/{secret}: the page on which the player of this seat plays."""
+        seat_index = self._visit_seat(request)
         notice = REFUSAL_MESSAGES.get(request.query_params.get("notice", ""), "")
         with self._room.condition:
-            page = seat_page(self._room, seat_index, self._absolute_links(request), notice)
+            page = seat_page(self._room, seat_index, self._build_absolute_links(request), notice)
         return HTMLResponse(page, headers=NO_CACHE_HEADERS)
 
     def updates(self, request: Request) -> Response:
         """GET /seat/{secret}/news: the updates after a version; waits until there is one."""
-        seat_index, since_text = self._place(request), request.query_params.get("since", "")
+        seat_index, since_text = self._visit_seat(request), request.query_params.get("since", "")
         since, browser_seat = (
             int(since_text) if since_text.isdecimal() else 0,
             self._room.chairs[seat_index],
         )
         if not self._room.stopped.is_set():
-            browser_seat.wait_for_update(since, self._hold)
+            browser_seat.wait_for_update(since, self._long_poll_timeout)
         browser_seat.record_visit()
         with self._room.condition:
             document = updates_document(
-                self._room, seat_index, self._absolute_links(request), since
+                self._room, seat_index, self._build_absolute_links(request), since
             )
         return JSONResponse(document, headers=NO_CACHE_HEADERS)
 
@@ -238,7 +249,10 @@ class SeatEndpoints:
 
         The page's script gets JSON instead, with a message if the action was rejected.
         """
-        seat_index, deed = self._place(request), _DEEDS.get(request.path_params["deed"])
+        seat_index, deed = (
+            self._visit_seat(request),
+            _FORM_HANDLERS.get(request.path_params["deed"]),
+        )
         if deed is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
         refusal = (
@@ -253,8 +267,9 @@ class SeatEndpoints:
         link = self.links[seat_index] + (f"?notice={refusal}" if refusal else "")
         return RedirectResponse(link, HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS)
 
-    def _place(self, request: Request) -> int:
-        seat_index = self._places.get(request.path_params["secret"])
+    def _visit_seat(self, request: Request) -> int:
+        """Return the index of the seat with the request's secret, and record the visit."""
+        seat_index = self._seat_index_by_secret.get(request.path_params["secret"])
         if seat_index is None:
             raise HTTPException(
                 HTTPStatus.NOT_FOUND,
@@ -263,14 +278,16 @@ class SeatEndpoints:
         self._room.chairs[seat_index].record_visit()
         return seat_index
 
-    def _absolute_links(self, request: Request) -> list[str]:
-        """Return the links for other players, with the address by which the page was requested."""
+    def _build_absolute_links(self, request: Request) -> list[str]:
+        """Return the links for other players, with the host by which the page was requested."""
         base = str(request.base_url).rstrip("/")
         secret = request.path_params["secret"]
         return [link if link.endswith(secret) else f"{base}{link}" for link in self.links]
 
 
-async def read_form(request: Request, max_bytes: int = _LARGEST, fields: int = 8) -> Form:
+async def read_form(
+    request: Request, max_bytes: int = _MAX_SEAT_FORM_BYTES, fields: int = 8
+) -> Form:
     """Return the fields of a form; raise `HTTPException` if it is too large."""
     body = b""
     async for chunk in request.stream():
@@ -282,23 +299,27 @@ async def read_form(request: Request, max_bytes: int = _LARGEST, fields: int = 8
     return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=fields))
 
 
-def form_number(form_data: Form, name: str) -> int:
+def form_number_or_negative(form_data: Form, name: str) -> int:
     """Return a field of a form as a number, or -1 if it is not a number."""
     text = form_data.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1  # noqa: PLR2004
 
 
-_DEEDS: Mapping[str, Callable[[GameRoom, int, Form], str | None]] = {
+_FORM_HANDLERS: Mapping[str, Callable[[GameRoom, int, Form], str | None]] = {
     "move": lambda room, at, form: room.chairs[at].answer(
-        form_number(form, "number"), form.get("key", "")
+        form_number_or_negative(form, "number"), form.get("key", "")
     ),
-    "hint": lambda room, at, form: room.chairs[at].show_advice(form_number(form, "number")),
-    "undo": lambda room, at, form: room.chairs[at].undo(form_number(form, "number")),
+    "hint": lambda room, at, form: room.chairs[at].show_advice(
+        form_number_or_negative(form, "number")
+    ),
+    "undo": lambda room, at, form: room.chairs[at].undo(form_number_or_negative(form, "number")),
     "join": lambda room, at, form: room.join(room.chairs[at], form.get("name", "")),
     "leave": lambda room, at, _form: room.leave(room.chairs[at]),
-    "bot": lambda room, at, form: room.replace_absent_player(form_number(form, "place"), at),
+    "bot": lambda room, at, form: room.replace_absent_player(
+        form_number_or_negative(form, "place"), at
+    ),
     "again": lambda room, at, form: room.request_rematch(
-        room.chairs[at], form_number(form, "number")
+        room.chairs[at], form_number_or_negative(form, "number")
     ),
 }
 """Actions at a seat by their name in the path; each returns a key of `REFUSAL_MESSAGES`."""

@@ -54,13 +54,15 @@ class BacktestedDecision:
             self.action_name(option.action) for option in self.new_decision.decision.options
         }
         few = len(self.decision_point.option_names) <= MAX_VALUED_ACTIONS
-        return self._judged(set(self.decision_point.option_names.values()) if few else weighed)
+        return self._evaluate_options(
+            set(self.decision_point.option_names.values()) if few else weighed
+        )
 
     @cached_property
     def cost_of_change(self) -> float | None:
         """Value that the new action loses against the original one; None if unknown."""
         both = (
-            self._judged({self.new_action_name, self.original_decision.action})
+            self._evaluate_options({self.new_action_name, self.original_decision.action})
             if self.is_different
             else {}
         )
@@ -73,7 +75,7 @@ class BacktestedDecision:
         """Value that the new action gains over the original one; None if unknown."""
         return None if self.cost_of_change is None else 0.0 - self.cost_of_change
 
-    def _judged(self, selected_names: set[str]) -> dict[str, float]:
+    def _evaluate_options(self, selected_names: set[str]) -> dict[str, float]:
         if self.judge is None:
             return {}
         names_by_action = {
@@ -105,10 +107,13 @@ class BacktestPlayer:
         if game.list_decisions is None or game.decision_runner is None:
             raise ConfigError(f"{game.title} does not support decisions on stored positions.")
         self.game = game
-        self._decisions, self._decider = game.list_decisions.load(), game.decision_runner.load()
+        self._list_decisions, self._decision_runner = (
+            game.list_decisions.load(),
+            game.decision_runner.load(),
+        )
         self._plan = DuelPlan(game=game.name, first=player, second=player, pairs=1)
         self._judge = None if game.judge is None else game.judge.load()
-        self._strategy()
+        self._build_strategy()
 
     def decision_points(
         self, record: MatchRecord, moves: Sequence[MoveRecord]
@@ -117,7 +122,7 @@ class BacktestPlayer:
 
         Raises `StoreError` if the log cannot be read.
         """
-        points = list(self._decisions(record, moves))
+        points = list(self._list_decisions(record, moves))
         reasoned = (
             point.step for point in points if point.step.decision and point.step.decision.strategy
         )
@@ -129,9 +134,11 @@ class BacktestPlayer:
     ) -> Iterator[BacktestedDecision]:
         """Yield each decision with the one that this player makes in its place."""
         for decision_point in decision_points:
-            decided = decide_guarded(self._decider, self._strategy(), decision_point.position)
+            decided = decide_guarded(
+                self._decision_runner, self._build_strategy(), decision_point.position
+            )
             yield BacktestedDecision(decision_point, decided, self._judge)
 
-    def _strategy(self) -> AnyStrategy:
-        dice = lab_adapter(self.game.name).match_rngs(self._plan.seed, 0).first
+    def _build_strategy(self) -> AnyStrategy:
+        dice = lab_adapter(self.game.name).rngs_of_pair(self._plan.seed, 0).first
         return build_unguarded_player(self._plan, self._plan.first, dice)

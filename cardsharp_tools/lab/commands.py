@@ -16,17 +16,26 @@ from rich.table import Table
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import console
-from cardsharp_tools.cli.console import borderless_table, print_json, print_multiline, print_result
+from cardsharp_tools.cli.console import (
+    borderless_table,
+    print_json,
+    print_json_or_lines,
+    print_multiline,
+)
 from cardsharp_tools.cli.options import Json
 from cardsharp_tools.executors.strategy_file import is_strategy_or_weights_file, is_user_strategy
 from cardsharp_tools.lab.confidence_interval import Interval
-from cardsharp_tools.lab.match_runner import check_can_store, lost_matches_first
+from cardsharp_tools.lab.match_runner import check_can_store, match_indices_losses_first
 from cardsharp_tools.lab.match_runner import store_matches as keep_matches
 from cardsharp_tools.lab.options import DuelOptions, Player, RunOptions
 from cardsharp_tools.lab.players import check_players
-from cardsharp_tools.lab.run_file import compare_runs, run_duel_with_progress, warn_nondeterministic
+from cardsharp_tools.lab.run_file import (
+    compare_first_players,
+    run_duel_with_progress,
+    warn_nondeterministic,
+)
 from cardsharp_tools.lab.runner import make_executor, run_duel
-from cardsharp_tools.lab.strategy_checks import probe, profile
+from cardsharp_tools.lab.strategy_checks import print_decision_profile, print_probe_results
 from cardsharp_tools.match_sources.match_logs import open_log, store_or_default
 
 MAX_SPRT_PAIRS = 20_000  # pairs after which a sequential test ends without a decision
@@ -44,8 +53,8 @@ app.command(
     help="Measure the ratings of a ladder's players, in Elo points.",
 )
 
-app.command(probe)
-app.command(profile)
+app.command(print_probe_results, name="probe")
+app.command(print_decision_profile, name="profile")
 
 _DUEL, _RUN = DuelOptions(), RunOptions()
 
@@ -73,7 +82,7 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
     if options.save_matches is not None:
         with open_log(store_or_default()) as log:
             match_indices, name = (
-                lost_matches_first(played, options.save_matches),
+                match_indices_losses_first(played, options.save_matches),
                 f"lab-{token_hex(3)}",
             )
             ids = keep_matches(played.plan, match_indices, name, datetime.now(UTC), log)
@@ -112,12 +121,12 @@ def compare_duels(
     as_json: Json = False,
 ) -> None:
     """Compare two players by their duels with the same opponent and seed, deck by deck."""
-    gap, bounds, matches = compare_runs(first_file, second_file)
+    gap, bounds, matches = compare_first_players(first_file, second_file)
     field_names, values = ("difference", "lower", "upper", "margin"), (gap, *bounds, bounds.margin)
     rounded = {name: round(value, 3) for name, value in zip(field_names, values, strict=True)}
     within = f"(95 %: {bounds.low:+.2f} to {bounds.high:+.2f})"
     line = f"{gap:+.2f} points in 100 {within} over {matches} matches of each"
-    print_result({**rounded, "matches": matches}, line, as_json=as_json)
+    print_json_or_lines({**rounded, "matches": matches}, line, as_json=as_json)
 
 
 @app.command
@@ -140,10 +149,14 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
             check_players(each)  # before any match is played
         for each in plans:
             console.message_console().print(each.stop_rule_text(), soft_wrap=True)
-            points, bounds = results[each.first, each.second] = run_duel(each, pool).best_estimate
+            points, bounds = results[each.first, each.second] = run_duel(
+                each, pool
+            ).best_points_and_interval
             results[each.second, each.first] = 100 - points, bounds.scaled(-1, 100)
-    print_result(
-        _league_document(players, results), _cross_table(players, results), as_json=options.as_json
+    print_json_or_lines(
+        _build_league_document(players, results),
+        _build_cross_table(players, results),
+        as_json=options.as_json,
     )
 
 
@@ -151,8 +164,8 @@ DuelMatrix = dict[tuple[str, str], tuple[float, Interval]]
 """Result of each player against each other, in per cent, with its interval."""
 
 
-def _league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, object]:
-    """Return the figures of a league; each row has a player's figures against the columns."""
+def _build_league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, object]:
+    """Return the results of a league; each row has a player's results against the columns."""
 
     def rows(value_of: Callable[[float, Interval], float]) -> list[list[float | None]]:
         return [
@@ -172,8 +185,8 @@ def _league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, o
     }
 
 
-def _cross_table(players: Sequence[str], results: DuelMatrix) -> Table:
-    """Return the table of a league: each player against each other, the best first."""
+def _build_cross_table(players: Sequence[str], results: DuelMatrix) -> Table:
+    """Return the table of a league: each player against each other player, the best first."""
 
     def mean(player: str) -> float:
         return fmean(points for (first, _), (points, _) in results.items() if first == player)

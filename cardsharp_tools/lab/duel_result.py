@@ -86,7 +86,7 @@ EVEN_PERCENT = 50.0
 TWO_PLAYERS = 2
 
 
-def first_player_share(pair: Pair) -> float:
+def first_player_points_share(pair: Pair) -> float:
     """Return the first player's share of the points of a pair."""
     return fmean(match.points for match in pair)
 
@@ -126,13 +126,13 @@ class DuelResult:
     @property
     def points_percent(self) -> float:
         """Wins of the first player plus half its ties, in per cent."""
-        return 100 * fmean(map(first_player_share, self.pairs))
+        return 100 * fmean(map(first_player_points_share, self.pairs))
 
     @property
     def interval(self) -> Interval:
         """95 % confidence interval of `points_percent`."""
         return mean_interval(
-            [*map(first_player_share, self.pairs)], self.plan.matches_per_pair
+            [*map(first_player_points_share, self.pairs)], self.plan.matches_per_pair
         ).scaled(100)
 
     @property
@@ -145,7 +145,7 @@ class DuelResult:
         """Luck-adjusted result, or None if luck is unknown."""
         if not self.plan.luck_adjusted:
             return None
-        shares, plain = self.adjusted_shares, pvariance(map(first_player_share, self.pairs))
+        shares, plain = self.adjusted_shares, pvariance(map(first_player_points_share, self.pairs))
         rest, bounds = (
             pvariance(shares),
             mean_interval(shares, self.plan.matches_per_pair).scaled(100),
@@ -153,7 +153,7 @@ class DuelResult:
         return LuckAdjustedResult(100 * fmean(shares), bounds, plain / rest if rest else 1.0)
 
     @property
-    def best_estimate(self) -> tuple[float, Interval]:
+    def best_points_and_interval(self) -> tuple[float, Interval]:
         """Points and interval, adjusted for luck if possible."""
         less = self.luck_adjusted_result
         return (
@@ -217,7 +217,7 @@ class DuelResult:
     @property
     def elo(self) -> tuple[float | None, float | None, float | None]:
         """Elo difference and its 95 % interval; None for an unbounded value."""
-        points, bounds = self.best_estimate
+        points, bounds = self.best_points_and_interval
         differences = (elo_from_share(share / 100) for share in (points, bounds.low, bounds.high))
         elo, low, high = (
             difference if isfinite(difference) else None for difference in differences
@@ -227,7 +227,7 @@ class DuelResult:
     @property
     def stronger_player(self) -> str | None:
         """Name of the player that is significantly stronger, or None."""
-        points, bounds = self.best_estimate
+        points, bounds = self.best_points_and_interval
         if bounds.low <= EVEN_PERCENT <= bounds.high:
             return None
         return self.plan.first if points > EVEN_PERCENT else self.plan.second

@@ -35,7 +35,7 @@ class LabPlayer(Protocol):
     def decide(self, state: Any, /) -> Any:  # noqa: ANN401 - any game's state and action
         """Return the action of the seat to act; the argument is the complete state."""
 
-    def end_match(self, state: Any, /) -> None:  # noqa: ANN401
+    def on_match_end(self, state: Any, /) -> None:  # noqa: ANN401
         """Receive the final state of the match."""
 
 
@@ -117,8 +117,8 @@ class LabAdapter:
             cls.luck is not LabAdapter.luck,
         )
 
-    def match_rngs(self, seed: int, pair_number: int) -> MatchRngs:
-        """Return the random streams of a pair, the same for each of its matches."""
+    def rngs_of_pair(self, seed: int, pair_number: int) -> MatchRngs:
+        """Return the random streams of a pair; each of its matches has the same ones."""
         table = Random(f"{seed}/{pair_number}")
         first_rng, second_rng = (
             Random(f"{seed}/{pair_number}/first"),
@@ -130,11 +130,8 @@ class LabAdapter:
         """Return the external player of that name, or None."""
         return None
 
-    def find_strategy(self, _name: str, *, pure_python: bool) -> AnyStrategy | None:
-        """Return a strategy that only the lab has, or a faster equivalent; None by default.
-
-        Else None.
-        """
+    def find_lab_strategy(self, _name: str, *, pure_python: bool) -> AnyStrategy | None:
+        """Return a strategy that only the lab has, or a faster equivalent; None by default."""
         del pure_python
         return None
 
@@ -146,7 +143,7 @@ class LabAdapter:
         """Return the kind of decision in a word, or None if the game has only one kind."""
         return None
 
-    def count_nodes(self, _name: str, _position: Any) -> int | None:  # noqa: ANN401
+    def count_evaluated_leaves(self, _name: str, _position: Any) -> int | None:  # noqa: ANN401
         """Return how many leaves the strategy's search evaluates here, or None if unknown."""
         return None
 

@@ -18,7 +18,7 @@ def hosted_lab_adapter_factory(folder: str) -> Callable[[], LabAdapter]:
     return partial(HostedLabAdapter, load_hosted_game(folder))
 
 
-def hosted_codec(folder: str) -> ProtocolCodec:
+def hosted_program_codec(folder: str) -> ProtocolCodec:
     """Return the codec for external programs of the hosted game in a folder.
 
     Positions and actions are encoded as in the game's JSON.

@@ -61,7 +61,7 @@ class Ladder(BaseModel, frozen=True, extra="forbid"):
 
     @field_validator("players")
     @classmethod
-    def _weakest_first(cls, players: dict[str, Rating]) -> dict[str, Rating]:
+    def _sort_weakest_first(cls, players: dict[str, Rating]) -> dict[str, Rating]:
         return dict(sorted(players.items(), key=lambda item: item[1].value))
 
 
@@ -198,7 +198,7 @@ class LadderClimb:
         """
         players = load_ladder(self.plan.game).players
         for name in rung_names:
-            step = self._step(replace(self.plan, second=name), players[name])
+            step = self._play_rung(replace(self.plan, second=name), players[name])
             self.steps.append(step)
             yield step
             if not step.is_beaten:
@@ -220,7 +220,7 @@ class LadderClimb:
         """Rating of the climber from all its results."""
         return rating_of((step.rating.value, step.rung.score) for step in self.steps)
 
-    def _step(self, plan: DuelPlan, rating: Rating) -> LadderStep:
+    def _play_rung(self, plan: DuelPlan, rating: Rating) -> LadderStep:
         recorded = None if self.rerun else find_recorded_result(self.file, plan)
         if recorded is not None:
             return LadderStep(recorded, rating)

@@ -40,7 +40,7 @@ from cardsharp_tools.lab.game_adapter import (
     lab_adapter,
 )
 from cardsharp_tools.lab.plan import AnySimulation, AnyStrategy, DuelPlan
-from cardsharp_tools.lab.players import GuardedStrategy, build_player
+from cardsharp_tools.lab.players import ErrorReportingStrategy, build_player
 from cardsharp_tools.match_sources.match_logs import import_match
 
 ENDGAME_REPETITIONS = 15  # replayed endings of a match for luck adjustment
@@ -58,11 +58,11 @@ def play_match(
     `players` are by seat; each of their actions is appended to `actions`, if that is a list.
     """
     while (seat := simulation.current_seat(state)) is not None:
-        state = _step(simulation, state, players[seat], rng, actions)
+        state = _play_next_action(simulation, state, players[seat], rng, actions)
     return state
 
 
-def _step(
+def _play_next_action(
     simulation: Simulation[S, Any, Any],
     state: S,
     player: LabPlayer,
@@ -79,10 +79,10 @@ def _step(
     return simulation.apply_action(state, action, chance_rng)
 
 
-def _copies(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
+def _copy_players(players: Sequence[LabPlayer]) -> list[Sequence[LabPlayer]]:
     """Return copies of the players in their current state, one set for each replayed ending.
 
-    None are returned if a player cannot be copied, such as a program.
+    Return none if a player cannot be copied, such as a program.
     """
     try:
         return [deepcopy(players) for _ in range(ENDGAME_REPETITIONS)]
@@ -94,9 +94,9 @@ class StrategyPlayer:
     """Player that asks a strategy, which sees only its own position."""
 
     def __init__(self, simulation: AnySimulation, strategy: AnyStrategy, match: str = "") -> None:
-        self._simulation, self._strategy, self._match = simulation, strategy, match
-        self._position, self._decide = simulation.current_position, strategy.decide
-        self._number = 0
+        self._simulation, self._strategy, self._match_description = simulation, strategy, match
+        self._current_position, self._decide = simulation.current_position, strategy.decide
+        self._decision_count = 0
         self.last_decision: DecisionResult[Any] | None = None
         """Last decision, None before the first."""
 
@@ -105,49 +105,49 @@ class StrategyPlayer:
 
         Raises `StrategyError`, with the time and place, if a user's strategy fails.
         """
-        position, printed = self._position(state), ""
-        self._number += 1
+        position, printed = self._current_position(state), ""
+        self._decision_count += 1
         began = process_time()
         try:
             decision = self._decide(position)
             took = timedelta(seconds=process_time() - began)
-            if isinstance(self._strategy, GuardedStrategy):
+            if isinstance(self._strategy, ErrorReportingStrategy):
                 printed = self._strategy.printed
-                self._check(self._strategy, state, position, decision.action)
+                self._check_action(self._strategy, state, position, decision.action)
         except StrategyError as fault:
-            raise self._placed(str(fault), position) from None
+            raise self._build_located_error(str(fault), position) from None
         self.last_decision = DecisionResult(decision, took, stdout=printed)
         return decision.action
 
-    def _check(
-        self, strategy: GuardedStrategy, state: object, position: object, action: object
+    def _check_action(
+        self, strategy: ErrorReportingStrategy, state: object, position: object, action: object
     ) -> None:
         """Raise `StrategyError` if the rules refuse the action."""
         try:
             self._simulation.apply_action(state, action, Random(0))
         except RulesError as error:
-            strategy.reject_action(position, action, f"the rules refuse '{action}': {error}")
+            strategy.raise_illegal_action(position, action, f"the rules refuse '{action}': {error}")
         except (AttributeError, TypeError):
-            strategy.reject_action(
+            strategy.raise_illegal_action(
                 position, action, f"the strategy chose {action!r:.60}, which is not an action"
             )
 
-    def _placed(self, fault: str, position: object) -> StrategyError:
-        when = f"decision {self._number} {self._match}"
+    def _build_located_error(self, fault: str, position: object) -> StrategyError:
+        when = f"decision {self._decision_count} {self._match_description}"
         return StrategyError(f"{fault}\nIt was {when} on {position}")
 
-    def end_match(self, state: object) -> None:
+    def on_match_end(self, state: object) -> None:
         """Do nothing: a strategy is not told of the end."""
 
 
 def play_series(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pair]:
     """Play the pairs of these numbers; each player may learn from the earlier matches."""
     with ExitStack() as stack:
-        series = PairPlayer(plan, stack)
+        series = PairRunner(plan, stack)
         return [tuple(series.play_pair(pair_number)) for pair_number in pair_numbers]
 
 
-class PairPlayer:
+class PairRunner:
     """Runner of a plan's pairs; external players live as long as the exit stack.
 
     External players are closed by `stack`. All actions are appended to `actions`.
@@ -157,7 +157,7 @@ class PairPlayer:
         self, plan: DuelPlan, stack: ExitStack, actions: list[PlayedAction] | None = None
     ) -> None:
         self.plan = plan
-        self._notes = actions
+        self._played_actions = actions
         self.simulation = plan.simulation
         self.adapter: LabAdapter = lab_adapter(plan.game)
         self.series_history: tuple[list[tuple[int, Any]], list[tuple[int, Any]]] = ([], [])
@@ -171,28 +171,32 @@ class PairPlayer:
         The players are built again for each match, with the same random numbers.
         """
         for side, seats in enumerate(self.simulation.sides):
-            dice = self.adapter.match_rngs(self.plan.seed, pair_number)
+            dice = self.adapter.rngs_of_pair(self.plan.seed, pair_number)
             other_sides = [candidate for candidate in self.simulation.sides if candidate != seats]
-            first_player = self._player(0, seats, dice.first, pair_number)
+            first_player = self._build_player(0, seats, dice.first, pair_number)
             players: dict[int, LabPlayer] = dict.fromkeys(seats, first_player)
             for opponent_seats in other_sides:
                 players |= dict.fromkeys(
-                    opponent_seats, self._player(1, opponent_seats, dice.second, pair_number)
+                    opponent_seats, self._build_player(1, opponent_seats, dice.second, pair_number)
                 )
             opening = self.simulation.initial_state(dice.deal)
             seated = [players[seat] for seat in sorted(players)]
             luck = None
             if self.plan.luck_adjusted:
-                state, luck = self._tempered(pair_number, side, opening, seated, dice.chance)
+                state, luck = self._play_luck_adjusted(
+                    pair_number, side, opening, seated, dice.chance
+                )
             else:
-                state = play_match(self.simulation, opening, seated, dice.chance, self._notes)
+                state = play_match(
+                    self.simulation, opening, seated, dice.chance, self._played_actions
+                )
             for player in {id(seated_player): seated_player for seated_player in seated}.values():
-                player.end_match(state)
+                player.on_match_end(state)
             self.series_history[0].append((seats[0], state))
             self.series_history[1].append((other_sides[0][0], state))
-            yield self._result(state, side, luck)
+            yield self._build_match_result(state, side, luck)
 
-    def _tempered(
+    def _play_luck_adjusted(
         self,
         pair_number: int,
         side: int,
@@ -209,35 +213,37 @@ class PairPlayer:
             state
         ):
             previous_state = state
-            state = _step(simulation, state, players[seat], chance_rng, self._notes)
+            state = _play_next_action(
+                simulation, state, players[seat], chance_rng, self._played_actions
+            )
             cards += self.adapter.luck(previous_state, state)[side]
         # Copies of the players play the endings. They must not share memory with the real players,
         # or a strategy that learns would learn from endings that never were in the match.
-        copied = [] if seat is None else _copies(players)
+        copied = [] if seat is None else _copy_players(players)
         endgame_rngs = partial(self.adapter.endgame_rngs, self.plan.seed, pair_number)
         ends = [
             play_match(simulation, simulation.resample_hidden(state, hidden), copies, later)
             for copies, (hidden, later) in zip(copied, map(endgame_rngs, count()), strict=False)
         ]
-        state = play_match(simulation, state, players, chance_rng, self._notes)
+        state = play_match(simulation, state, players, chance_rng, self._played_actions)
         points, seats = map(simulation.scores, (state, *ends)), simulation.sides[side]
         return state, FirstPlayerLuck(
             fmean(sum(scores[seat] for seat in seats) for scores in points), cards
         )
 
-    def _player(
-        self, which: int, seats: tuple[int, ...], dice: Random, pair_number: int
+    def _build_player(
+        self, player_index: int, seats: tuple[int, ...], dice: Random, pair_number: int
     ) -> LabPlayer:
-        guest = self.external_players[which]
+        guest = self.external_players[player_index]
         if guest is not None:
             return guest.for_match(seats)
-        name = (self.plan.first, self.plan.second)[which]
-        strategy = build_player(self.plan, name, dice, self.series_history[which])
+        name = (self.plan.first, self.plan.second)[player_index]
+        strategy = build_player(self.plan, name, dice, self.series_history[player_index])
         return StrategyPlayer(
             self.simulation, strategy, f"of pair {pair_number}, seed {self.plan.seed},"
         )
 
-    def _result(
+    def _build_match_result(
         self, state: object, side: int, luck: FirstPlayerLuck | None
     ) -> FirstPlayerMatchResult:
         sides, points = self.simulation.sides, self.simulation.scores(state)
@@ -257,7 +263,7 @@ def check_can_store(plan: DuelPlan) -> None:
         raise ConfigError(f"Matches of '{plan.game}' cannot be stored. Remove --save-matches.")
 
 
-def lost_matches_first(duel: DuelResult, count: int) -> list[MatchIndex]:
+def match_indices_losses_first(duel: DuelResult, count: int) -> list[MatchIndex]:
     """Return up to `count` match indices of a duel, the first player's losses first."""
     pairs = enumerate(duel.pairs)
     matches = (
@@ -294,7 +300,7 @@ def replay_matches(
     pairs, every = {pair for pair, _ in match_indices}, range(plan.simulation.seats)
     for pair_numbers in (series for series in plan.missing_series({}) if pairs & {*series}):
         with ExitStack() as stack:
-            series = PairPlayer(plan, stack, played_actions)
+            series = PairRunner(plan, stack, played_actions)
             for pair_number in pair_numbers:
                 for side, _ in enumerate(series.play_pair(pair_number)):
                     if (pair_number, side) in match_indices:

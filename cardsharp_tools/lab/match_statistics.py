@@ -123,7 +123,7 @@ class PlainAndAdjustedRating(NamedTuple):
     luck_adjusted: Rating | None
 
 
-def player_ratings(
+def ratings_by_player(
     matches: Iterable[Sequence[SideStatistics]],
 ) -> dict[str, PlainAndAdjustedRating]:
     """Return the ratings of the players of judged matches, the best first.

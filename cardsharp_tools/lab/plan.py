@@ -47,9 +47,9 @@ class DuelPlan:
 
     @property
     def simulation(self) -> AnySimulation:
-        """Game for the number of players; raises `ConfigError` if there is none.
+        """Simulation of the game for the plan's number of players.
 
-        Raises `ConfigError` if there is none.
+        Raises `ConfigError` if the game has none.
         """
         return lab_simulation(self.game, self.opponent_copies)
 

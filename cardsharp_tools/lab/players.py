@@ -52,9 +52,9 @@ SeriesHistory = Sequence[tuple[int, Any]]
 BEATS = 8  # checks of the used time within that limit
 
 
-SLOW = 0.25  # seconds of processor time from which a decision is slow
-_SLOW_DECISIONS = 3  # slow decisions after which the user is warned
-_slow: Counter[str] = Counter()  # slow decisions by player, in this process
+SLOW_DECISION_SECONDS = 0.25  # seconds of processor time from which a decision is slow
+_SLOW_WARNING_THRESHOLD = 3  # slow decisions after which the user is warned
+_slow_decision_counts: Counter[str] = Counter()  # slow decisions by player, in this process
 
 
 class DecisionTimeout(BaseException):
@@ -67,8 +67,11 @@ class DecisionTimeout(BaseException):
     was_sleeping = False
 
 
-class GuardedStrategy:
-    """Strategy of a user's file whose errors are reported; `name` is the user's name for it."""
+class ErrorReportingStrategy:
+    """Strategy of a user's file, whose errors and timeouts are raised as `StrategyError`.
+
+    `name` is the user's name for it.
+    """
 
     def __init__(self, name: str, strategy: AnyStrategy, decider: AnyDecider | None = None) -> None:
         self.name, self._strategy, self._decider = name, strategy, decider
@@ -92,43 +95,43 @@ class GuardedStrategy:
                 unfit.position = position
                 raise
 
-        return self._result(work)
+        return self._run_guarded(work)
 
-    def _result(self, work: Callable[[], Decision[Any]]) -> Decision[Any]:
+    def _run_guarded(self, work: Callable[[], Decision[Any]]) -> Decision[Any]:
         strategy, began = self._strategy, process_time()
         try:
-            with _limited(strategy):
+            with _limit_decision_time(strategy):
                 result = call_guarded(work, strategy, locates=True)
         except DecisionTimeout as late:
-            raise StrategyError(f"{self.name}: {_late(late, strategy)}.") from None
+            raise StrategyError(f"{self.name}: {_describe_timeout(late, strategy)}.") from None
         if result.result is None:
             raise StrategyError(f"{self.name}: {result.error}.\n{result.traceback}".rstrip())
         self.printed = result.stdout
-        if (cpu_seconds := process_time() - began) >= SLOW:
-            self._note_slow(cpu_seconds)
+        if (cpu_seconds := process_time() - began) >= SLOW_DECISION_SECONDS:
+            self._warn_slow(cpu_seconds)
         return result.result
 
-    def _note_slow(self, cpu_seconds: float) -> None:
+    def _warn_slow(self, cpu_seconds: float) -> None:
         """Warn, while the duel is running, that the strategy is slow: a run may take hours."""
-        _slow[self.name] += 1
-        if _slow[self.name] == _SLOW_DECISIONS:
+        _slow_decision_counts[self.name] += 1
+        if _slow_decision_counts[self.name] == _SLOW_WARNING_THRESHOLD:
             hang_monitor.write_unbuffered(
-                f"{self.name} is slow: {_SLOW_DECISIONS} decisions took some "
+                f"{self.name} is slow: {_SLOW_WARNING_THRESHOLD} decisions took some "
                 f"{cpu_seconds:.1f} s each. "
                 f"One may take {DECISION_TIMEOUT.total_seconds():g} s, but the lab makes "
                 "thousands of them; "
                 "`cardsharp lab profile` measures it."
             )
 
-    def reject_action(self, position: object, action: object, reason: str) -> NoReturn:
+    def raise_illegal_action(self, position: object, action: object, reason: str) -> NoReturn:
         """Raise `StrategyError` for an illegal action, with the line that chose it."""
         fault = None if self._decider is None else self._decider.fault_of(position, action)
 
         def work() -> Decision[Any]:
             raise InvalidDecision(fault or reason, position=position)
 
-        self._result(work)
-        raise AssertionError(reason)  # `_result` always raises here
+        self._run_guarded(work)
+        raise AssertionError(reason)  # `_run_guarded` always raises here
 
 
 def decide_guarded(
@@ -136,30 +139,30 @@ def decide_guarded(
 ) -> DecisionResult[Any]:
     """Return the decision of a strategy, with the error if it fails or takes too long."""
     try:
-        with _limited(strategy):
+        with _limit_decision_time(strategy):
             return decider.decide(strategy, position, None, monotonic)
     except DecisionTimeout as late:
-        fault = _late(late, strategy)
+        fault = _describe_timeout(late, strategy)
         safe = decider.fallback_action(position, frozenset())
         return DecisionResult(
             decider.decision_type(safe, f"Safe action: {fault}."), DECISION_TIMEOUT, fault
         )
 
 
-def _late(late: DecisionTimeout, strategy: object) -> str:
-    lines = strategy_traceback(late, strategy)
+def _describe_timeout(timeout: DecisionTimeout, strategy: object) -> str:
+    lines = strategy_traceback(timeout, strategy)
     location = f" ({lines[-1]})" if lines else ""
-    cause = "while it slept or waited" if late.was_sleeping else "of processor time"
+    cause = "while it slept or waited" if timeout.was_sleeping else "of processor time"
     return f"{TIMEOUT_MESSAGE} {DECISION_TIMEOUT.total_seconds():g} s {cause}{location}"
 
 
 @contextmanager
-def _limited(strategy: object) -> Iterator[None]:
-    """Raise `DecisionTimeout` in the block when it has used up its processor time, or slept.
+def _limit_decision_time(strategy: object) -> Iterator[None]:
+    """Raise `DecisionTimeout` in the block if it uses up its processor time, or sleeps too long.
 
-    A decision in another process, for which this process waits, has a limit of its own. Python can
-    interrupt only the main thread in this way. Elsewhere, as on a worker of a cluster, there is no
-    limit.
+    A decision in another process, for which this process waits, has a limit of its own.
+    Python can interrupt only the main thread in this way. Elsewhere, as on a worker of a
+    cluster, there is no limit.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -202,7 +205,11 @@ def build_player(
     name = display_name(name_or_file) if is_team_submission(name_or_file) else name_or_file
     lazy_import = get_game(plan.game).decision_runner
     decider = None if lazy_import is None else lazy_import.load()
-    return GuardedStrategy(name, strategy, decider) if is_user_strategy(name_or_file) else strategy
+    return (
+        ErrorReportingStrategy(name, strategy, decider)
+        if is_user_strategy(name_or_file)
+        else strategy
+    )
 
 
 def build_unguarded_player(
@@ -212,7 +219,9 @@ def build_unguarded_player(
 
     A user's file is imported, and a program is started, in this process.
     """
-    lab_strategy = lab_adapter(plan.game).find_strategy(name_or_file, pure_python=plan.pure_python)
+    lab_strategy = lab_adapter(plan.game).find_lab_strategy(
+        name_or_file, pure_python=plan.pure_python
+    )
     if lab_strategy is not None:
         return lab_strategy
     name = (

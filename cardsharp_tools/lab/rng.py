@@ -12,7 +12,7 @@ _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 
 
-class RngStream(IntEnum):
+class RngPurpose(IntEnum):
     """Purpose of a random stream of a pair."""
 
     DECK = 0
@@ -21,7 +21,7 @@ class RngStream(IntEnum):
     SECOND = 3
 
 
-STREAM_COUNT = len(RngStream)
+STREAM_COUNT = len(RngPurpose)
 """First number of the streams of replayed endings: two each, for hidden cards and for the rest."""
 
 

@@ -15,7 +15,7 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.console import print_error
 from cardsharp_tools.executors.strategy_file import is_user_strategy
 from cardsharp_tools.lab.confidence_interval import Interval, mean_interval
-from cardsharp_tools.lab.duel_result import DuelResult, Pair, first_player_share
+from cardsharp_tools.lab.duel_result import DuelResult, Pair, first_player_points_share
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import fingerprint
 from cardsharp_tools.lab.runner import NumberedPair, play_series_task, run_duel
@@ -23,7 +23,7 @@ from cardsharp_tools.lab.sprt import SequentialTest
 from cardsharp_tools.terminal.progress import ProgressBar
 
 
-class _Head(BaseModel, frozen=True, extra="forbid"):
+class _DuelHeader(BaseModel, frozen=True, extra="forbid"):
     kind: Literal["duel"] = "duel"
     game: str
     first: str
@@ -35,7 +35,7 @@ class _Head(BaseModel, frozen=True, extra="forbid"):
     less_luck: bool = False
 
 
-class _Pair(BaseModel, frozen=True, extra="forbid"):
+class _PairLine(BaseModel, frozen=True, extra="forbid"):
     kind: Literal["pair"] = "pair"
     number: int
     matches: Pair
@@ -47,7 +47,7 @@ def load_recorded_pairs(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     A line that was not written completely is dropped. Raises `ConfigError` for a file of
     another run.
     """
-    expected_head = _Head(
+    expected_head = _DuelHeader(
         game=plan.game,
         first=plan.first,
         second=plan.second,
@@ -67,7 +67,7 @@ def load_recorded_pairs(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     complete, _, broken = decoded.text.rpartition("\n")
     if broken:  # the run was stopped in the middle of a line
         file.write_text(f"{complete}\n", encoding="utf-8")
-    head, pairs = _parsed(file, complete)
+    head, pairs = _parse_run_file(file, complete)
     recorded_values, expected_values = head.model_dump(), expected_head.model_dump()
     unlike = [
         f"{name} {json.dumps(recorded_values[name])}"
@@ -82,7 +82,7 @@ def load_recorded_pairs(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     return pairs
 
 
-def compare_runs(first_file: Path, second_file: Path) -> tuple[float, Interval, int]:
+def compare_first_players(first_file: Path, second_file: Path) -> tuple[float, Interval, int]:
     """Return the lead of one run's first player over the other run's, in points per 100.
 
     Also return its 95 % interval and the number of matches compared in each run. The runs are
@@ -90,7 +90,7 @@ def compare_runs(first_file: Path, second_file: Path) -> tuple[float, Interval, 
     other decks or another opponent.
     """
     (head, first_pairs), (second_head, second_pairs) = (
-        _parsed(file, read_text(file).text) for file in (first_file, second_file)
+        _parse_run_file(file, read_text(file).text) for file in (first_file, second_file)
     )
     if second_head.model_copy(update={"first": head.first}) != head:
         raise ConfigError(
@@ -101,7 +101,8 @@ def compare_runs(first_file: Path, second_file: Path) -> tuple[float, Interval, 
     if not shared:
         raise ConfigError(f"{first_file} and {second_file} share no pair; play more pairs.")
     gaps = [
-        first_player_share(first_pairs[pair_number]) - first_player_share(second_pairs[pair_number])
+        first_player_points_share(first_pairs[pair_number])
+        - first_player_points_share(second_pairs[pair_number])
         for pair_number in shared
     ]
     matches = len(first_pairs[shared[0]])
@@ -109,16 +110,16 @@ def compare_runs(first_file: Path, second_file: Path) -> tuple[float, Interval, 
     return 100 * sum(gaps) / len(gaps), bounds, matches * len(gaps)
 
 
-def _parsed(file: Path, text: str) -> tuple[_Head, dict[int, Pair]]:
-    """Return the head and the pairs of a duel's file; raise `ConfigError` for an invalid line."""
+def _parse_run_file(file: Path, text: str) -> tuple[_DuelHeader, dict[int, Pair]]:
+    """Return the header and the pairs of a duel's file; raise `ConfigError` for an invalid line."""
     if not text.strip():
         raise ConfigError(f"{file} is empty and not a file of a duel (--out); give another one.")
     pairs, line_number = dict[int, Pair](), 1
     head_line, *rest = text.removesuffix("\n").split("\n")
     try:
-        head = _Head.model_validate_json(head_line)
+        head = _DuelHeader.model_validate_json(head_line)
         for line_number, line in enumerate(rest, 2):  # noqa: B007 - the error message names it
-            pair = _Pair.model_validate_json(line)
+            pair = _PairLine.model_validate_json(line)
             pairs[pair.number] = pair.matches
     except ValueError:
         raise ConfigError(
@@ -158,7 +159,9 @@ def run_duel_with_progress(
 
         def tell(played: list[NumberedPair]) -> None:
             if run_file is not None:
-                lines = (_Pair(number=at, matches=pair).model_dump_json() for at, pair in played)
+                lines = (
+                    _PairLine(number=at, matches=pair).model_dump_json() for at, pair in played
+                )
                 with run_file.open("a", encoding="utf-8") as file:
                     file.writelines(f"{line}\n" for line in lines)
             bar.advance(len(played))

@@ -43,20 +43,20 @@ def make_executor(
     """
     processes = workers or core_count()
     if cluster is not None:
-        with _cluster(cluster) as pool:
+        with _open_cluster_executor(cluster) as pool:
             yield pool
     elif processes == 1 and not isolate_strategies:
         yield None
     else:
-        with _local(processes) as pool:
+        with _open_local_executor(processes) as pool:
             yield pool
 
 
 @contextmanager
-def _local(processes: int) -> Iterator[Executor]:
-    """Yield an executor of processes of this machine, which are ended at the end of the block."""
+def _open_local_executor(processes: int) -> Iterator[Executor]:
+    """Yield an executor that uses processes of this machine; end them after the block."""
     previous_children = active_children()
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (os.getpid(),))
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _initialize_worker, (os.getpid(),))
     try:
         yield pool
     except BrokenProcessPool:
@@ -72,17 +72,17 @@ def _local(processes: int) -> Iterator[Executor]:
             worker.join()
 
 
-def _begin(parent: int) -> None:
+def _initialize_worker(parent: int) -> None:
     """Prepare a worker: start its guard, and let strategies start processes as elsewhere."""
     process_guard.continue_in_guarded_child(parent, hang_monitor.__file__)
     # otherwise strategies' processes would be spawned, as this worker was
     set_start_method(None, force=True)
 
 
-def run_in_worker_process(function: Callable[..., T], *args: object) -> T:
-    """Call `function` in this worker process, which may import strategy files.
+def run_worker_task(function: Callable[..., T], *args: object) -> T:
+    """Call `function` and return its result; call this in a worker process.
 
-    The strategy files that it uses are imported here, not in a further process.
+    The strategy files that it uses are imported in this process, not in a further one.
     """
     import_in_this_process(crash_report.enable_crash_reports)
     this = os.getpid()
@@ -92,7 +92,7 @@ def run_in_worker_process(function: Callable[..., T], *args: object) -> T:
 
 
 @contextmanager
-def _cluster(address: str) -> Iterator[Executor]:
+def _open_cluster_executor(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client  # noqa: PLC0415 - an optional group
     except ImportError:
@@ -117,8 +117,10 @@ def _cluster(address: str) -> Iterator[Executor]:
 
 NumberedPair = tuple[int, Pair]  # a pair and its number in the run
 OnPairs = Callable[[list[NumberedPair]], None]  # called with new pairs
-_TASKS = 100  # tasks of a run: many enough to show progress and to lose little
-_TASKS_TESTED = 1000  # of a run that may end at any pair: pairs in progress are then wasted
+_TASK_COUNT = 100  # tasks of a run: many enough to show progress and to lose little
+_SEQUENTIAL_TEST_TASK_COUNT = (
+    1000  # of a run that may end at any pair: pairs in progress are then wasted
+)
 
 
 def core_count() -> int:
@@ -143,8 +145,8 @@ def run_duel(
     # A sequential test reads the pairs in the order of their numbers, not in that of their ends.
     # Otherwise the decision would depend on which process was faster.
     done, less = dict(recorded_pairs or {}), LuckAdjuster()
-    if not _decided(sprt, done, less):
-        tasks = _TASKS if sprt is None else _TASKS_TESTED
+    if not _is_test_decided(sprt, done, less):
+        tasks = _TASK_COUNT if sprt is None else _SEQUENTIAL_TEST_TASK_COUNT
         with closing(_play_missing(plan, plan.missing_series(done), pool, tasks)) as batches:
             for played in batches:
                 fresh = [
@@ -152,7 +154,7 @@ def run_duel(
                 ]
                 done |= fresh
                 on_pairs(fresh)
-                if _decided(sprt, done, less):
+                if _is_test_decided(sprt, done, less):
                     break
     pairs = plan.pairs if sprt is None else sprt.pair_count
     return DuelResult(
@@ -160,11 +162,15 @@ def run_duel(
     )
 
 
-def _decided(tested: SequentialTest | None, done: dict[int, Pair], less: LuckAdjuster) -> bool:
+def _is_test_decided(
+    tested: SequentialTest | None, done: dict[int, Pair], less: LuckAdjuster
+) -> bool:
     if tested is None:
         return False
     pair_numbers = takewhile(done.__contains__, count(tested.pair_count))
-    return tested.add_pairs(less.adjusted_share(done[pair_number]) for pair_number in pair_numbers)
+    return tested.add_pairs_until_decided(
+        less.adjusted_share(done[pair_number]) for pair_number in pair_numbers
+    )
 
 
 def _play_missing(
@@ -176,7 +182,7 @@ def _play_missing(
     if pool is None or (len(tasks) == 1 and not apart):
         yield from (play_series_task(plan, task) for task in tasks)
         return
-    futures = [pool.submit(run_in_worker_process, play_series_task, plan, task) for task in tasks]
+    futures = [pool.submit(run_worker_task, play_series_task, plan, task) for task in tasks]
     try:
         yield from (future.result() for future in as_completed(futures))
     finally:

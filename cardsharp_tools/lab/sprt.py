@@ -54,7 +54,7 @@ class SequentialTest:
             f"and {self.elo0:g} Elo"
         )
 
-    def add_pairs(self, shares: Iterable[float]) -> bool:
+    def add_pairs_until_decided(self, shares: Iterable[float]) -> bool:
         """Add pairs until the test has ended; return True if it has."""
         for share in shares:
             if self.is_decided:

@@ -10,7 +10,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from cardsharp_tools.cli.console import borderless_table, print_json, print_result, result_console
+from cardsharp_tools.cli.console import (
+    borderless_table,
+    print_json,
+    print_json_or_lines,
+    result_console,
+)
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.executors.strategy_file import is_strategy_or_weights_file
@@ -18,7 +23,7 @@ from cardsharp_tools.lab.game_adapter import ProbeAnswer, lab_adapter
 from cardsharp_tools.lab.options import GameName, Player, Positive, Seed
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import build_player
-from cardsharp_tools.lab.runner import make_executor, run_in_worker_process
+from cardsharp_tools.lab.runner import make_executor, run_worker_task
 from cardsharp_tools.terminal.progress import ProgressBar
 
 
@@ -34,19 +39,19 @@ class PositionOptions(CommandOptions):
     seed: Seed = 1
     as_json: Json = False
 
-    def plan(self, strategy: str, positions: int) -> DuelPlan:
-        """Return a plan whose matches yield the positions.
+    def build_duel_plan(self, strategy: str, default_position_count: int) -> DuelPlan:
+        """Return the plan of a duel whose matches yield the positions.
 
-        `positions` is the number of positions if the options name none.
+        `default_position_count` is the number of positions if the options name none.
         """
         opponent = self.opponent or lab_adapter(self.game).default_opponent or strategy
-        position_count = self.positions or positions
+        position_count = self.positions or default_position_count
         return DuelPlan(
             game=self.game, first=strategy, second=opponent, pairs=position_count, seed=self.seed
         )
 
 
-_LOOK = PositionOptions()
+_DEFAULT_POSITION_OPTIONS = PositionOptions()
 
 
 def states_with_choice(plan: DuelPlan) -> Iterator[Any]:
@@ -54,7 +59,7 @@ def states_with_choice(plan: DuelPlan) -> Iterator[Any]:
     simulation = plan.simulation
     seats = simulation.sides[0]
     for pair_number in count():
-        dice = lab_adapter(plan.game).match_rngs(plan.seed, pair_number)
+        dice = lab_adapter(plan.game).rngs_of_pair(plan.seed, pair_number)
         first_player = build_player(plan, plan.first, dice.first)
         second_player = build_player(plan, plan.second, dice.second)
         state = simulation.initial_state(dice.deal)
@@ -66,7 +71,9 @@ def states_with_choice(plan: DuelPlan) -> Iterator[Any]:
             state = simulation.apply_action(state, action, dice.chance)
 
 
-def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
+def print_probe_results(
+    strategy: Player, *, options: PositionOptions = _DEFAULT_POSITION_OPTIONS
+) -> int:
     """Test positions with a known answer, and positions where hidden cards must not matter.
 
     Some games have hand-made positions, each with one correct answer. In
@@ -74,10 +81,10 @@ def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
     hidden cards are dealt again; it is built anew with the same random numbers.
     Exits with 1 if an answer is wrong or changes.
     """
-    plan = options.plan(strategy, 40)
+    plan = options.build_duel_plan(strategy, 40)
     simulation, extras = plan.simulation, lab_adapter(plan.game)
     answers = list(
-        extras.probe_answers(build_player(plan, plan.first, extras.match_rngs(1, 0).first))
+        extras.probe_answers(build_player(plan, plan.first, extras.rngs_of_pair(1, 0).first))
     )
     position_count = changed = 0
     for state in islice(states_with_choice(plan), plan.pairs):
@@ -85,7 +92,7 @@ def probe(strategy: Player, *, options: PositionOptions = _LOOK) -> int:
         answered = []
         for compared_state in (state, resampled_state):
             player = build_player(
-                plan, plan.first, extras.match_rngs(plan.seed, position_count).first
+                plan, plan.first, extras.rngs_of_pair(plan.seed, position_count).first
             )
             answered.append(player.decide(simulation.current_position(compared_state)).action)
         position_count += 1
@@ -121,8 +128,8 @@ def _print_answers(answers: Sequence[ProbeAnswer]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleStatistics:
-    """Mean, 95th percentile and maximum of a sample."""
+class DistributionSummary:
+    """Mean, 95th percentile, maximum and number of the values of a sample."""
 
     count: int
     mean: float
@@ -130,29 +137,31 @@ class SampleStatistics:
     max: float
 
     @staticmethod
-    def from_sample(sample: list[float]) -> "SampleStatistics":
+    def from_sample(sample: list[float]) -> "DistributionSummary":
         """Return the statistics of a sample, which must not be empty."""
         ordered = sorted(sample)
         at = min(len(ordered) - 1, int(0.95 * len(ordered)))
-        return SampleStatistics(len(ordered), fmean(ordered), ordered[at], ordered[-1])
+        return DistributionSummary(len(ordered), fmean(ordered), ordered[at], ordered[-1])
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionProfile:
     """Milliseconds and, if countable, search nodes of decisions: overall and by kind."""
 
-    milliseconds: dict[str, SampleStatistics]
-    nodes: dict[str, SampleStatistics]
+    milliseconds: dict[str, DistributionSummary]
+    nodes: dict[str, DistributionSummary]
 
 
-def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
+def print_decision_profile(
+    strategy: Player, *, options: PositionOptions = _DEFAULT_POSITION_OPTIONS
+) -> None:
     """Measure processor time and nodes of a decision, in one process."""
-    plan = options.plan(strategy, 500)
+    plan = options.build_duel_plan(strategy, 500)
     with (
         ProgressBar(plan.pairs, "deciding") as bar,
         make_executor(1, isolate_strategies=is_strategy_or_weights_file(strategy)) as pool,
     ):
-        alone = None if pool is None else pool.submit(run_in_worker_process, measure_profile, plan)
+        alone = None if pool is None else pool.submit(run_worker_task, measure_profile, plan)
         measured = measure_profile(plan, bar.advance) if alone is None else alone.result()
     headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
     table = borderless_table("decisions", *headings, right_aligned=headings)
@@ -168,7 +177,7 @@ def profile(strategy: Player, *, options: PositionOptions = _LOOK) -> None:
         }
         for measure, times in (("milliseconds", measured.milliseconds), ("nodes", measured.nodes))
     }
-    print_result(document, table, as_json=options.as_json)
+    print_json_or_lines(document, table, as_json=options.as_json)
 
 
 def measure_profile(
@@ -180,22 +189,23 @@ def measure_profile(
     loads once per process is loaded before the measurement.
     """
     extras = lab_adapter(plan.game)
-    build_player(plan, plan.first, extras.match_rngs(plan.seed, 0).first)
+    build_player(plan, plan.first, extras.rngs_of_pair(plan.seed, 0).first)
     times: dict[str, list[float]] = {}
     nodes: dict[str, list[float]] = {}
     for state in islice(states_with_choice(plan), plan.pairs):
         position = plan.simulation.current_position(state)
-        strategy = build_player(plan, plan.first, extras.match_rngs(plan.seed, 0).first)
+        strategy = build_player(plan, plan.first, extras.rngs_of_pair(plan.seed, 0).first)
         start = process_time()
         strategy.decide(position)
         spent = 1000 * (process_time() - start)
-        counted = extras.count_nodes(plan.first, position)
+        counted = extras.count_evaluated_leaves(plan.first, position)
         for kind in filter(None, ("all", extras.decision_kind(position))):
             times.setdefault(kind, []).append(spent)
             if counted is not None:
                 nodes.setdefault(kind, []).append(counted)
         on_progress()
     summaries = (
-        {k: SampleStatistics.from_sample(v) for k, v in sample.items()} for sample in (times, nodes)
+        {k: DistributionSummary.from_sample(v) for k, v in sample.items()}
+        for sample in (times, nodes)
     )
     return DecisionProfile(*summaries)

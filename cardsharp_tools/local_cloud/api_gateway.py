@@ -47,15 +47,17 @@ GATEWAY_KEEP_ALIVE_SECONDS = (
     60  # seconds of an idle connection: who thinks must not find it just closing
 )
 
-_TOO_LONG = HttpResponse(413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}')
+_TOO_LONG_RESPONSE = HttpResponse(
+    413, (("Content-Type", "application/json"),), b'{"message":"Too Long"}'
+)
 _log = logging.getLogger(__name__)
 
 MAX_QUEUED_MESSAGES = 64  # texts that wait for one client; who is slower than that is let go
 MAX_MESSAGE_BYTES = 128 * 1024  # bytes that a client may send, though nobody reads them
 CLOSE_TRY_AGAIN_LATER = 1013  # the code with which a slow client is let go
 
-_OK = range(200, 300)
-_CLOSING = 1.0
+_SUCCESS_STATUSES = range(200, 300)
+_CLOSE_TIMEOUT_SECONDS = 1.0
 
 Invoke = Callable[[dict[str, Any]], Awaitable[HttpResponse]]  # has the function answer an event
 
@@ -67,20 +69,20 @@ class SendQueue:
         self._loop = asyncio.get_running_loop()
         self._texts: asyncio.Queue[str] = asyncio.Queue()
         self._lock = threading.Lock()
-        self._waiting = 0
+        self._queued_text_count = 0
         self.is_closed = asyncio.Event()
 
     def put(self, text: str) -> bool:
         """Add a text without waiting; return False if the queue is full or closed."""
         with self._lock:
-            if self._waiting >= MAX_QUEUED_MESSAGES:
+            if self._queued_text_count >= MAX_QUEUED_MESSAGES:
                 return False
-            self._waiting += 1
-        return self._soon(lambda: self._texts.put_nowait(text))
+            self._queued_text_count += 1
+        return self._schedule_in_loop(lambda: self._texts.put_nowait(text))
 
     def close(self) -> None:
         """Send no more texts."""
-        self._soon(self.is_closed.set)
+        self._schedule_in_loop(self.is_closed.set)
 
     async def send(self, socket: WebSocket) -> None:
         """Send texts as they arrive, without end."""
@@ -88,11 +90,11 @@ class SendQueue:
             text = await self._texts.get()
             await socket.send_text(text)
             with self._lock:
-                self._waiting -= 1
+                self._queued_text_count -= 1
 
-    def _soon(self, act: Callable[[], None]) -> bool:
+    def _schedule_in_loop(self, callback: Callable[[], None]) -> bool:
         try:
-            self._loop.call_soon_threadsafe(act)
+            self._loop.call_soon_threadsafe(callback)
         except RuntimeError:  # the server has ended
             return False
         return True
@@ -107,22 +109,26 @@ async def serve_websocket(socket: WebSocket, invoke: Invoke, sockets: InMemoryCo
     # From before the function knows of it, so that nothing is lost.
     sockets.add(connection, outbox.put, outbox.close)
     try:
-        answered = await invoke(_event("$connect", connection, socket))
-        if answered.status not in _OK:
+        answered = await invoke(_build_websocket_event("$connect", connection, socket))
+        if answered.status not in _SUCCESS_STATUSES:
             await socket.send_denial_response(Response(answered.body, answered.status))
             return
         await socket.accept()
-        await _until_it_goes(socket, outbox)
+        await _serve_until_closed(socket, outbox)
     finally:
         sockets.remove(connection)
-        await invoke(_event("$disconnect", connection, socket))
+        await invoke(_build_websocket_event("$disconnect", connection, socket))
 
 
-async def _until_it_goes(socket: WebSocket, outbox: SendQueue) -> None:
-    """Send texts until the client goes, or is let go."""
+async def _serve_until_closed(socket: WebSocket, outbox: SendQueue) -> None:
+    """Send texts until the client disconnects or the server closes the connection."""
     tasks = [
         asyncio.ensure_future(coroutine)
-        for coroutine in (_listen(socket), outbox.send(socket), outbox.is_closed.wait())
+        for coroutine in (
+            _drain_client_messages(socket),
+            outbox.send(socket),
+            outbox.is_closed.wait(),
+        )
     ]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -131,17 +137,20 @@ async def _until_it_goes(socket: WebSocket, outbox: SendQueue) -> None:
     if outbox.is_closed.is_set():
         # One that reads nothing cannot be told so; the server then breaks the connection off.
         with suppress(TimeoutError, RuntimeError, WebSocketDisconnect):
-            await asyncio.wait_for(socket.close(CLOSE_TRY_AGAIN_LATER), _CLOSING)
+            await asyncio.wait_for(socket.close(CLOSE_TRY_AGAIN_LATER), _CLOSE_TIMEOUT_SECONDS)
 
 
-async def _listen(socket: WebSocket) -> None:
-    """Read what the client says, which nobody asked for, until it goes."""
+async def _drain_client_messages(socket: WebSocket) -> None:
+    """Read and ignore the client's messages until it disconnects."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 
 
-def _event(route: str, connection: str, socket: WebSocket) -> dict[str, Any]:
-    """The event of a handshake or of an end; what is empty is absent, as there."""
+def _build_websocket_event(route: str, connection: str, socket: WebSocket) -> dict[str, Any]:
+    """Return the event of a handshake or of a disconnection.
+
+    Empty fields are absent, as in API Gateway.
+    """
     about = {
         "routeKey": route,
         "eventType": route.removeprefix("$").upper(),
@@ -168,19 +177,25 @@ class HttpGateway:
         self, function: LambdaFunction, clock: Clock, sockets: InMemoryConnections | None = None
     ) -> None:
         self._function, self._clock, self._sockets = function, clock, sockets
-        self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, thread_name_prefix=function.name)
-        self._running: set[LocalLambdaContext] = set()
-        self._lines: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._invocation_pool = ThreadPoolExecutor(
+            MAX_CONCURRENCY, thread_name_prefix=function.name
+        )
+        self._running_contexts: set[LocalLambdaContext] = set()
+        self._semaphores_by_client: WeakValueDictionary[str, asyncio.Semaphore] = (
+            WeakValueDictionary()
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or serve one client that watches."""
         if scope["type"] == "websocket":
             if self._sockets is not None:
-                await serve_websocket(WebSocket(scope, receive, send), self._invoked, self._sockets)
+                await serve_websocket(
+                    WebSocket(scope, receive, send), self._invoke_function, self._sockets
+                )
             return
         request = Request(scope, receive)
         with suppress(ClientDisconnect):
-            answered = await self._answer(request)
+            answered = await self._handle_request(request)
             response = Response(answered.body, answered.status)
             # Exactly the function's headers, and the length that Starlette counted.
             for name, value in answered.headers:
@@ -189,35 +204,35 @@ class HttpGateway:
 
     def expire_all_invocations(self) -> None:
         """Expire all running invocations, so that long polls return."""
-        for context in list(self._running):
+        for context in list(self._running_contexts):
             context.expire()
 
-    async def _answer(self, request: Request) -> HttpResponse:
+    async def _handle_request(self, request: Request) -> HttpResponse:
         body = bytearray()
         async for chunk in request.stream():
             body += chunk
             if len(body) > MAX_GATEWAY_BODY_BYTES:
-                return _TOO_LONG
+                return _TOO_LONG_RESPONSE
         http_request = _to_http_request(request, bytes(body))
         # A caller's requests wait for each other; this machine's do not.
         semaphore: AbstractAsyncContextManager[object] = nullcontext()
         if caller := client_address_of(http_request.source_ip):
-            semaphore = self._lines.setdefault(
+            semaphore = self._semaphores_by_client.setdefault(
                 caller, asyncio.Semaphore(MAX_CONCURRENCY_PER_CLIENT)
             )
         async with semaphore:
-            return await self._invoked(to_event(http_request, self._clock.now()))
+            return await self._invoke_function(to_event(http_request, self._clock.now()))
 
-    async def _invoked(self, event: Event) -> HttpResponse:
+    async def _invoke_function(self, event: Event) -> HttpResponse:
         """Return the function's response to an event, or `INTERNAL_ERROR_RESPONSE` if it fails."""
         context = self._function.context(self._clock)
-        self._running.add(context)
+        self._running_contexts.add(context)
         try:
             invocation = await asyncio.get_running_loop().run_in_executor(
-                self._threads, invoke, self._function, event, context
+                self._invocation_pool, invoke, self._function, event, context
             )
         finally:
-            self._running.discard(context)
+            self._running_contexts.discard(context)
         if invocation.error is not None:
             _log.error("%s failed: %s", invocation.function, invocation.error)
             return INTERNAL_ERROR_RESPONSE

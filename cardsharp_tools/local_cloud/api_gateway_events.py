@@ -16,7 +16,7 @@ from cardsharp_tools.local_cloud.template_files import TEMPLATE
 EVENTS = TEMPLATE.parent / "events"
 NOT_FOUND_PATH = "/nothing"  # a path that no service has
 
-_API = "local"
+_API_ID = "local"
 _TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml")
 """Bodies that are passed on as text; all others come as base64."""
 
@@ -63,7 +63,7 @@ def is_expected_status(event: Event, status: int) -> bool:
 def to_event(request: HttpRequest, received_at: datetime) -> Event:
     """Return the event of a request; empty fields are left out, as API Gateway does."""
     path, _, query = request.target.partition("?")
-    headers = _joined((name.lower(), value) for name, value in request.headers)
+    headers = _join_repeated_values((name.lower(), value) for name, value in request.headers)
     cookies = headers.pop("cookie", "")
     event: Event = {
         "version": "2.0",
@@ -73,9 +73,9 @@ def to_event(request: HttpRequest, received_at: datetime) -> Event:
         "headers": headers,
         "requestContext": {
             "accountId": ACCOUNT,
-            "apiId": _API,
-            "domainName": f"{_API}.execute-api.{REGION}.amazonaws.com",
-            "domainPrefix": _API,
+            "apiId": _API_ID,
+            "domainName": f"{_API_ID}.execute-api.{REGION}.amazonaws.com",
+            "domainPrefix": _API_ID,
             "http": {
                 "method": request.method,
                 "path": path,
@@ -93,23 +93,23 @@ def to_event(request: HttpRequest, received_at: datetime) -> Event:
     }
     if query:
         pairs = parse_qsl(query, keep_blank_values=True, errors="replace")
-        event["queryStringParameters"] = _joined(pairs)
+        event["queryStringParameters"] = _join_repeated_values(pairs)
     if cookies:
         event["cookies"] = cookies.split("; ")
     if request.body:
-        event |= _body(request.body, headers.get("content-type", ""))
+        event |= _encode_body(request.body, headers.get("content-type", ""))
     return event
 
 
-def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Values by name; a name that repeats has them joined by commas."""
+def _join_repeated_values(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the values by name; join the values of a repeated name by commas."""
     values: dict[str, str] = {}
     for name, value in pairs:
         values[name] = f"{values[name]},{value}" if name in values else value
     return values
 
 
-def _body(body: bytes, content_type: str) -> Event:
+def _encode_body(body: bytes, content_type: str) -> Event:
     if content_type.lower().startswith(_TEXT_TYPES):
         try:
             return {"body": body.decode(), "isBase64Encoded": False}

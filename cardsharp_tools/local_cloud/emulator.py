@@ -33,9 +33,9 @@ from cardsharp_tools.project_files import missing_extra_error
 HOST = "127.0.0.1"
 SERVICES = ("dynamodb", "sqs", "ssm")  # what the adapters need; a whole stack needs more
 _QUEUE_ATTRIBUTES = ("MessageRetentionPeriod", "VisibilityTimeout")  # as CreateQueue has them
-_DUMMY = "test"  # both halves of the credentials that the emulator expects
+_DUMMY_CREDENTIAL = "test"  # both halves of the credentials that the emulator expects
 
-_LIMIT = timedelta(minutes=3)
+_START_TIMEOUT = timedelta(minutes=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,11 @@ class Emulator:
 
     def __init__(self, services: Sequence[str] = SERVICES) -> None:
         self._services = ",".join(services)
-        self._temporary = tempfile.TemporaryDirectory(
+        self._temporary_folder = tempfile.TemporaryDirectory(
             prefix="cardsharp-aws-", ignore_cleanup_errors=True
         )
-        self.folder = Path(self._temporary.name)
-        self._log = self.folder / "ministack.log"
+        self.folder = Path(self._temporary_folder.name)
+        self._log_file = self.folder / "ministack.log"
         with socket.create_server((HOST, 0)) as server:
             self._port: int = server.getsockname()[1]  # which nobody listens on then
         self.endpoint = f"http://{HOST}:{self._port}"
@@ -78,7 +78,7 @@ class Emulator:
         """Environment variables with which boto3 uses the emulator and nothing else."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
-            **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), _DUMMY),
+            **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), _DUMMY_CREDENTIAL),
             **dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), REGION),
             "AWS_EC2_METADATA_DISABLED": "true",
             **loopback_environment(),
@@ -86,17 +86,17 @@ class Emulator:
 
     def __enter__(self) -> Self:
         try:
-            self._start()
-            self._await_health()
+            self._start_process()
+            self._wait_until_healthy()
         except BaseException:
-            self.stop()
+            self.stop_and_delete_files()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
+        self.stop_and_delete_files()
 
-    def stop(self) -> None:
+    def stop_and_delete_files(self) -> None:
         """End the process and delete everything it wrote."""
         if self._process is not None:
             self._process.terminate()
@@ -109,12 +109,12 @@ class Emulator:
             if self._process.stdin is not None:
                 self._process.stdin.close()
             self._process = None
-        self._temporary.cleanup()
+        self._temporary_folder.cleanup()
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - boto3 types a client by a literal name
         """Return a boto3 client of the emulator, whatever the environment says."""
         if service not in self._clients:
-            session = Session(_DUMMY, _DUMMY, region_name=REGION)
+            session = Session(_DUMMY_CREDENTIAL, _DUMMY_CREDENTIAL, region_name=REGION)
             self._clients[service] = session.client(  # type: ignore[call-overload]
                 service, endpoint_url=self.endpoint, config=Config(proxies={})
             )
@@ -134,7 +134,10 @@ class Emulator:
         return EmulatedResources(tables, self._create_queues(queues, prefix))
 
     def _create_queues(self, queues: Mapping[str, dict[str, Any]], prefix: str) -> dict[str, str]:
-        """Make the queues, each after the one that its dead letters go to; return their URLs."""
+        """Create the queues and return their URLs.
+
+        A queue is created after the one that receives its dead letters.
+        """
         sqs, urls = self.client("sqs"), dict[str, str]()
         for name, properties in sorted(queues.items(), key=lambda item: "RedrivePolicy" in item[1]):
             attributes = {
@@ -151,11 +154,11 @@ class Emulator:
 
     def log_tail(self) -> str:
         """Return the last twenty lines of the emulator's log."""
-        if not self._log.exists():
+        if not self._log_file.exists():
             return ""
-        return "\n".join(self._log.read_text(errors="replace").splitlines()[-20:])
+        return "\n".join(self._log_file.read_text(errors="replace").splitlines()[-20:])
 
-    def _start(self) -> None:
+    def _start_process(self) -> None:
         environment = {
             **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
             "BIND_HOST": HOST,
@@ -168,7 +171,7 @@ class Emulator:
             "LAMBDA_ACCOUNT_CONCURRENCY": "10",  # as of a new account
             **dict.fromkeys(("HOME", "TMPDIR", "STATE_DIR", "S3_DATA_DIR"), str(self.folder)),
         }
-        with self._log.open("wb") as log:
+        with self._log_file.open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "cardsharp_tools.local_cloud.emulator_process"],
                 stdin=subprocess.PIPE,
@@ -180,10 +183,13 @@ class Emulator:
                 start_new_session=True,
             )
 
-    def _await_health(self) -> None:
-        """Wait until the emulator answers; raises `CardsharpError` if it dies or takes too long."""
+    def _wait_until_healthy(self) -> None:
+        """Wait until the emulator answers.
+
+        Raise `CardsharpError` if its process ends or it takes too long.
+        """
         clock = SystemClock()
-        end = clock.now() + _LIMIT
+        end = clock.now() + _START_TIMEOUT
         with http_session(self.endpoint) as session:
             while self._process is not None and self._process.poll() is None:
                 with suppress(requests.RequestException):
@@ -191,7 +197,8 @@ class Emulator:
                         return
                 if clock.now() > end:
                     raise CardsharpError(
-                        f"MiniStack did not answer within {_LIMIT.seconds} s.\n{self.log_tail()}"
+                        f"MiniStack did not answer within {_START_TIMEOUT.seconds} "
+                        f"s.\n{self.log_tail()}"
                     )
                 clock.sleep(timedelta(milliseconds=50))
         tail = self.log_tail()

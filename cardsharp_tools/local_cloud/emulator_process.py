@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_TERM = re.compile(r'([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))')
+_FILTER_TERM_PATTERN = re.compile(r'([?-]?)(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))')
 
 
 def log_filter_matcher(pattern: str) -> Callable[[str], bool]:
@@ -32,7 +32,7 @@ def log_filter_matcher(pattern: str) -> Callable[[str], bool]:
     if pattern.strip().startswith(("{", "[", "%")):
         raise ValueError(f"{pattern} is no pattern of terms")
     terms = {"": list[str](), "?": list[str](), "-": list[str]()}
-    for sign, quoted, bare in _TERM.findall(pattern):
+    for sign, quoted, bare in _FILTER_TERM_PATTERN.findall(pattern):
         terms[sign].append(re.sub(r"\\(.)", r"\1", quoted) or bare)
 
     def matches(line: str) -> bool:
@@ -52,8 +52,8 @@ _COMPILE_FUNCTION = "_compile_filter_pattern"
 
 def main() -> None:
     """Run MiniStack, and end it when stdin does."""
-    threading.Thread(target=_watch, daemon=True).start()
-    _keep_attributes()
+    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    _patch_stack_updates()
     if "logs" in os.environ.get("SERVICES", "").split(","):
         logs = import_module("ministack.services.cloudwatch_logs")
         getattr(logs, _COMPILE_FUNCTION)  # raises where a newer one calls it otherwise
@@ -62,8 +62,8 @@ def main() -> None:
     runpy.run_module("ministack", run_name="__main__", alter_sys=True)
 
 
-def _keep_attributes() -> None:
-    """Have a nested stack's update keep attributes, which MiniStack 1.5.33 forgets."""
+def _patch_stack_updates() -> None:
+    """Patch MiniStack 1.5.33, whose update of a nested stack loses the attributes."""
     from ministack.services import cloudformation  # type: ignore[import-untyped]  # noqa: PLC0415 - 2 s, in this process alone
 
     provisioners = cloudformation.provisioners
@@ -79,7 +79,7 @@ def _keep_attributes() -> None:
     provisioners._update_resource = keeping  # noqa: SLF001
 
 
-def _watch() -> None:
+def _stop_with_parent() -> None:
     sys.stdin.read()
     shutil.rmtree(Path.cwd(), ignore_errors=True)
     if os.getpgrp() == os.getpid():

@@ -36,19 +36,19 @@ def schedule_event(sent_at: datetime, schedule: str = "poller") -> Event:
 
 def sqs_event(messages: Sequence[Message], received_at: datetime) -> Event:
     """Return the event of an event source mapping with messages received at `received_at`."""
-    return {"Records": [_record(message, received_at) for message in messages]}
+    return {"Records": [_build_sqs_record(message, received_at) for message in messages]}
 
 
-def _record(message: Message, at: datetime) -> Event:
+def _build_sqs_record(message: Message, at: datetime) -> Event:
     return {
         "messageId": message.message_id,
         "receiptHandle": message.receipt,
         "body": message.body,
         "attributes": {
             "ApproximateReceiveCount": str(message.receive_count),
-            "SentTimestamp": _millis(message.sent_at),
+            "SentTimestamp": _to_epoch_millis(message.sent_at),
             "SenderId": ACCOUNT,
-            "ApproximateFirstReceiveTimestamp": _millis(at),
+            "ApproximateFirstReceiveTimestamp": _to_epoch_millis(at),
         },
         "messageAttributes": {},
         "md5OfBody": hashlib.md5(message.body.encode(), usedforsecurity=False).hexdigest(),
@@ -58,8 +58,8 @@ def _record(message: Message, at: datetime) -> Event:
     }
 
 
-def _millis(at: datetime) -> str:
-    return str(int(at.timestamp() * 1000))
+def _to_epoch_millis(timestamp: datetime) -> str:
+    return str(int(timestamp.timestamp() * 1000))
 
 
 def failed_message_ids(response: object, sent_ids: Sequence[str]) -> set[str]:
@@ -95,16 +95,16 @@ class LocalLambdaContext(PowertoolsContext):
         self._log_group_name = f"/aws/lambda/{function_name}"
         self._log_stream_name = "this-machine"
         self.clock = clock
-        self._end = clock.monotonic() + timeout.total_seconds()
+        self._deadline = clock.monotonic() + timeout.total_seconds()
 
     # Powertools declares it static, Lambda's own is not.
     def get_remaining_time_in_millis(self) -> int:  # type: ignore[override]
         """The milliseconds until Lambda would kill the invocation, 0 when it is over."""
-        return max(0, round((self._end - self.clock.monotonic()) * 1000))
+        return max(0, round((self._deadline - self.clock.monotonic()) * 1000))
 
     def expire(self) -> None:
         """Let the invocation's time run out now, so that its handler ends soon."""
-        self._end = self.clock.monotonic()
+        self._deadline = self.clock.monotonic()
 
 
 LambdaHandler = Callable[[Event, LocalLambdaContext], object]  # in this process, or elsewhere

@@ -64,18 +64,18 @@ class LambdaScheduler:
         self._poller, self._worker = poller, worker
         self._queue, self._clock = queue, clock
         self._options = options or LambdaSchedulerOptions()
-        self._stop = threading.Event()
-        self._slots = threading.Semaphore(self._options.concurrency)
-        self._workers: set[threading.Thread] = set()
+        self._stop_event = threading.Event()
+        self._worker_slots = threading.Semaphore(self._options.concurrency)
+        self._worker_threads: set[threading.Thread] = set()
         self._tick_context: LocalLambdaContext | None = None
-        self._threads = [
+        self._loop_threads = [
             threading.Thread(target=loop, name=loop.__name__, daemon=True)
-            for loop in (self._tick, self._feed)
+            for loop in (self._run_poller_loop, self._run_dispatch_loop)
         ]
 
     def start(self) -> Self:
         """Start the scheduler; without `stop`, invocations run until the process ends."""
-        for thread in self._threads:
+        for thread in self._loop_threads:
             thread.start()
         return self
 
@@ -88,11 +88,11 @@ class LambdaScheduler:
     @property
     def running_worker_count(self) -> int:
         """Number of workers that are running."""
-        return len(self._workers)
+        return len(self._worker_threads)
 
     def stop_accepting(self) -> None:
         """Start no invocation any more, and let the poller end after its long poll."""
-        self._stop.set()
+        self._stop_event.set()
         if self._tick_context is not None:
             self._tick_context.expire()
 
@@ -104,24 +104,24 @@ class LambdaScheduler:
         self.stop_accepting()
         # Threads end in real time, whatever the clock of the handlers says.
         end = time.monotonic() + timeout.total_seconds()
-        for thread in self._threads:
+        for thread in self._loop_threads:
             thread.join(max(0.0, end - time.monotonic()))
         free = [
-            self._slots.acquire(timeout=max(0.0, end - time.monotonic()))
+            self._worker_slots.acquire(timeout=max(0.0, end - time.monotonic()))
             for _ in range(self._options.concurrency)
         ]
         for _ in filter(None, free):
-            self._slots.release()
-        return all(free) and not any(thread.is_alive() for thread in self._threads)
+            self._worker_slots.release()
+        return all(free) and not any(thread.is_alive() for thread in self._loop_threads)
 
-    def _tick(self) -> None:
-        """Invoke the poller whenever a tick is due."""
+    def _run_poller_loop(self) -> None:
+        """Invoke the poller at each due tick until the scheduler stops."""
         due, failures = self._clock.monotonic(), 0
-        while not self._stop.is_set():
+        while not self._stop_event.is_set():
             context = self._tick_context = self._poller.context(self._clock)
             event = schedule_event(self._clock.now(), self._poller.name)
             invocation = invoke(self._poller, event, context)
-            self._report(invocation)
+            self._report_invocation(invocation)
             failures = 0 if invocation.error is None else failures + 1
             current_time, tick = (
                 self._clock.monotonic(),
@@ -132,49 +132,54 @@ class LambdaScheduler:
                 if not failures
                 else current_time + min(tick, 2.0 ** (failures - 1))
             )
-            self._clock.wait(self._stop, timedelta(seconds=due - current_time))
+            self._clock.wait(self._stop_event, timedelta(seconds=due - current_time))
 
-    def _feed(self) -> None:
-        """Hand messages to free workers, as many as can be kept up."""
-        while not self._stop.is_set():
-            if not self._options.has_capacity(len(self._workers) + 1):
-                self._options.on_backlog(len(self._workers))
-                self._clock.wait(self._stop, self._options.receive_wait)
+    def _run_dispatch_loop(self) -> None:
+        """Start a worker for each message until the scheduler stops.
+
+        A message is received only while a worker slot is free and there is capacity.
+        """
+        while not self._stop_event.is_set():
+            if not self._options.has_capacity(len(self._worker_threads) + 1):
+                self._options.on_backlog(len(self._worker_threads))
+                self._clock.wait(self._stop_event, self._options.receive_wait)
                 continue
-            if not self._slots.acquire(timeout=self._options.receive_wait.total_seconds()):
+            if not self._worker_slots.acquire(timeout=self._options.receive_wait.total_seconds()):
                 self._options.on_backlog(self._options.concurrency)
                 continue
-            message = None if self._stop.is_set() else self._next()
+            message = None if self._stop_event.is_set() else self._receive_message()
             if message is not None:
-                thread = threading.Thread(target=self._work, args=(message,), daemon=True)
-                self._workers.add(thread)
+                thread = threading.Thread(
+                    target=self._process_message, args=(message,), daemon=True
+                )
+                self._worker_threads.add(thread)
                 thread.start()
             else:
-                self._slots.release()
+                self._worker_slots.release()
 
-    def _next(self) -> Message | None:
-        """The next message, none if there is none or the queue fails."""
+    def _receive_message(self) -> Message | None:
+        """Return the next message; None if there is none or the queue fails."""
         try:
-            return self._queue.receive(self._options.receive_wait)
+            return self._queue.receive_message(self._options.receive_wait)
         except StoreError as error:
             logger.warning("The queue failed: %s", error)
-            self._clock.wait(self._stop, self._options.receive_wait)
+            self._clock.wait(self._stop_event, self._options.receive_wait)
             return None
 
-    def _work(self, message: Message) -> None:
-        """Invoke the worker with a message and settle it; frees the slot."""
+    def _process_message(self, message: Message) -> None:
+        """Invoke the worker with a message and settle it, then free the slot."""
         try:
             context = self._worker.context(self._clock)
             event = sqs_event([message], self._clock.now())
             invocation = invoke(self._worker, event, context)
-            self._settle(message, invocation)
-            self._report(invocation)
+            self._delete_if_processed(message, invocation)
+            self._report_invocation(invocation)
         finally:
-            self._workers.discard(threading.current_thread())
-            self._slots.release()
+            self._worker_threads.discard(threading.current_thread())
+            self._worker_slots.release()
 
-    def _settle(self, message: Message, invocation: InvocationResult) -> None:
-        """Delete what succeeded; what failed becomes visible again by itself."""
+    def _delete_if_processed(self, message: Message, invocation: InvocationResult) -> None:
+        """Delete the message if it was processed; otherwise the queue delivers it again later."""
         if invocation.error or failed_message_ids(invocation.response, [message.message_id]):
             return
         try:
@@ -182,7 +187,7 @@ class LambdaScheduler:
         except StoreError as error:
             logger.warning("A message will be delivered again: %s", error)
 
-    def _report(self, invocation: InvocationResult) -> None:
+    def _report_invocation(self, invocation: InvocationResult) -> None:
         if invocation.error is not None:
             logger.error("%s failed: %s", invocation.function, invocation.error)
         self._options.on_invocation(invocation)

@@ -34,10 +34,10 @@ def read_emf_samples(lines: Iterable[str]) -> Iterator[MetricSample]:
             document = json.loads(line[start:])
         except ValueError:
             continue
-        yield from _samples(document)
+        yield from _parse_emf_document(document)
 
 
-def _samples(document: dict[str, object]) -> Iterator[MetricSample]:
+def _parse_emf_document(document: dict[str, object]) -> Iterator[MetricSample]:
     head = document["_aws"]
     if not isinstance(head, dict):
         return

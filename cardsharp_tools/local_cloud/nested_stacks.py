@@ -42,7 +42,7 @@ def flatten_template(path: Path, load: TemplateLoader, game: str = "") -> dict[s
     root = load(path)
     conditions = dict(root.get("Conditions", {}))
     parameters = {GAME_PARAMETER: game} if game else None
-    nested = _Nested(root, path, load, conditions, parameters=parameters, game=game)
+    nested = _NestedTemplate(root, path, load, conditions, parameters=parameters, game=game)
     resources = dict(nested.resources())
     return {**root, "Conditions": conditions, "Resources": resources}
 
@@ -53,13 +53,13 @@ def apply_default_parameters(template: Mapping[str, Expression]) -> dict[str, Ex
         name: parameter.get("Default", "")
         for name, parameter in template.get("Parameters", {}).items()
     }
-    nested = _Nested(template, Path(), lambda _: {}, {}, parameters=defaults)
+    nested = _NestedTemplate(template, Path(), lambda _: {}, {}, parameters=defaults)
     return {**template, "Resources": dict(nested.resources())}
 
 
 @dataclass(frozen=True)
-class _Nested:
-    """One template, and what it is given by the one that nests it."""
+class _NestedTemplate:
+    """Template with the values that it gets from the template that nests it."""
 
     template: Mapping[str, Expression]
     path: Path
@@ -73,12 +73,17 @@ class _Nested:
     game: str = ""  # the game for which the root is deployed, after which its resources are named
 
     def resources(self) -> Iterator[tuple[str, Expression]]:
+        """Yield name and definition of each resource, also of nested templates.
+
+        Expressions are resolved as far as possible. A resource whose condition is known to be
+        false is left out.
+        """
         for name, resource in self.template["Resources"].items():
-            condition = self._condition(resource.get("Condition"))
+            condition = self._resolve_condition_name(resource.get("Condition"))
             if condition is False:
                 continue
             if resource["Type"] in NESTED_STACK_TYPES:
-                yield from self._inner(name).resources()
+                yield from self._load_nested_template(name).resources()
                 continue
             fields = {
                 key: self.resolve_expression(value)
@@ -89,7 +94,7 @@ class _Nested:
                 fields["DependsOn"] = f"{self.prefix}{fields['DependsOn']}"
             yield f"{self.prefix}{name}", fields | ({"Condition": condition} if condition else {})
 
-    def _inner(self, name: str) -> "_Nested":
+    def _load_nested_template(self, name: str) -> "_NestedTemplate":
         resource = self.template["Resources"][name]
         properties = resource["Properties"]
         path = self.path.parent / properties[NESTED_STACK_TYPES[resource["Type"]]]
@@ -106,19 +111,19 @@ class _Nested:
             k for k, parameter in template["Parameters"].items() if "List" in parameter["Type"]
         }
         parameters |= {key: str(parameters[key]).split(",") for key in lists}
-        condition = self._condition(resource.get("Condition"))
+        condition = self._resolve_condition_name(resource.get("Condition"))
         prefix = resource_name_prefix(name)
         inner = self.game.capitalize() if prefix == GAME_PARAMETER and self.game else prefix
         stack = f"{self.stack}-{name}{NAME_SUFFIX}"
         template_arguments = (template, path, self.load, self.conditions)
-        return _Nested(*template_arguments, inner, parameters, condition or None, stack)
+        return _NestedTemplate(*template_arguments, inner, parameters, condition or None, stack)
 
-    def _condition(self, name: str | None) -> str | Literal[False] | None:
-        """The name that a condition has in the whole; False where it is never true."""
+    def _resolve_condition_name(self, name: str | None) -> str | Literal[False] | None:
+        """Return the condition's name in the merged template; False if it is never true."""
         if name is None or self.parameters is None:
             return name or self.stack_condition
         condition = self.resolve_expression(self.template["Conditions"][name])
-        decided = _decided(condition)
+        decided = _evaluate_condition(condition)
         if decided is not None:
             return self.stack_condition if decided else False
         equal_conditions = [
@@ -134,70 +139,72 @@ class _Nested:
         """Return an expression with parameters, conditions and nested outputs resolved."""
         if isinstance(expression, list):
             return [
-                item for item in map(self.resolve_expression, expression) if not self._is_gone(item)
+                item
+                for item in map(self.resolve_expression, expression)
+                if not self._is_removed(item)
             ]
         if not isinstance(expression, dict):
             return expression
         if len(expression) == 1:
             ((function, argument),) = expression.items()
-            result = self._call(function, argument)
+            result = self._resolve_function(function, argument)
             if result is not None:
                 return result
         filled = {key: self.resolve_expression(value) for key, value in expression.items()}
-        return {key: value for key, value in filled.items() if not self._is_gone(value)}
+        return {key: value for key, value in filled.items() if not self._is_removed(value)}
 
-    def _is_gone(self, expression: Expression) -> bool:
-        """Return True if a nested template's parameters have removed this part."""
+    def _is_removed(self, expression: Expression) -> bool:
+        """Return True if the parameters of a nested template have removed this part."""
         return self.parameters is not None and expression == {"Ref": "AWS::NoValue"}
 
-    def _call(self, function: str, argument: Expression) -> Expression | None:
+    def _resolve_function(self, function: str, argument: Expression) -> Expression | None:
         """Return the value of an intrinsic function, or None if only its arguments change."""
         match function, argument:
             case "Condition", str() if self.parameters is not None:
                 return self.resolve_expression(self.template["Conditions"][argument])
             case "Ref", str():
-                return self._reference(argument, {"Ref": f"{self.prefix}{argument}"})
+                return self._resolve_reference(argument, {"Ref": f"{self.prefix}{argument}"})
             case "Fn::GetAtt", str() | [str(), str()]:
                 name, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
-                return self._attribute(name, attribute)
+                return self._resolve_attribute(name, attribute)
             case "Fn::Sub", str() if self.parameters is not None or ".Outputs." in argument:
-                return self._text(argument)
+                return self._resolve_substitution(argument)
             case "Fn::If", [str() as name, yes, no] if self.parameters is not None:
-                return self._either(name, yes, no)
+                return self._resolve_if(name, yes, no)
         return None
 
-    def _either(self, name: str, yes: Expression, no: Expression) -> Expression:
-        condition = self._condition(name)
-        decided = _decided(self.resolve_expression(self.template["Conditions"][name]))
+    def _resolve_if(self, name: str, yes: Expression, no: Expression) -> Expression:
+        condition = self._resolve_condition_name(name)
+        decided = _evaluate_condition(self.resolve_expression(self.template["Conditions"][name]))
         if decided is not None:
             return self.resolve_expression(yes if decided else no)
         return {"Fn::If": [condition, self.resolve_expression(yes), self.resolve_expression(no)]}
 
-    def _reference(self, name: str, otherwise: Expression) -> Expression:
+    def _resolve_reference(self, name: str, resource_reference: Expression) -> Expression:
         if self.parameters is not None and name in self.parameters:
             return self.parameters[name]
         if name == "AWS::StackName" and self.parameters is not None:
             return {"Fn::Sub": self.stack}
-        return otherwise if name in self.template["Resources"] else {"Ref": name}
+        return resource_reference if name in self.template["Resources"] else {"Ref": name}
 
-    def _attribute(self, name: str, attribute: str) -> Expression:
+    def _resolve_attribute(self, name: str, attribute: str) -> Expression:
         resource = self.template["Resources"].get(name, {})
         if resource.get("Type") in NESTED_STACK_TYPES:
-            inner = self._inner(name)
+            inner = self._load_nested_template(name)
             name = attribute.removeprefix("Outputs.")
             return inner.resolve_expression(inner.template["Outputs"][name]["Value"])
         return {"Fn::GetAtt": f"{self.prefix}{name}.{attribute}"}
 
-    def _text(self, text: str) -> Expression:
-        """An Fn::Sub with its parameters written out, as far as they are texts or names."""
+    def _resolve_substitution(self, text: str) -> Expression:
+        """Return an `Fn::Sub` in which parameters that are texts or names are written out."""
         variables: dict[str, Expression] = {}
 
         def written(reference: re.Match[str]) -> str:
             name, _, attribute = reference[1].partition(".")
             value = (
-                self._attribute(name, attribute)
+                self._resolve_attribute(name, attribute)
                 if attribute
-                else self._reference(name, {"Ref": f"{self.prefix}{name}"})
+                else self._resolve_reference(name, {"Ref": f"{self.prefix}{name}"})
             )
             match value:
                 case str() | int():
@@ -215,16 +222,18 @@ class _Nested:
         return {"Fn::Sub": full_text} if "${" in full_text else full_text
 
 
-def _decided(condition: Expression) -> bool | None:
-    """Return the truth of a condition if it follows from texts alone, else None."""
+def _evaluate_condition(condition: Expression) -> bool | None:
+    """Return the value of a condition that compares only constants, else None."""
     match condition:
         case {"Fn::Equals": [str() | int() as first, str() | int() as second]}:
             return str(first) == str(second)
         case {"Fn::Not": [negated]}:
-            inner = _decided(negated)
+            inner = _evaluate_condition(negated)
             return None if inner is None else not inner
-        case {"Fn::And": [*parts]} if None not in (results := list(map(_decided, parts))):
+        case {"Fn::And": [*parts]} if None not in (
+            results := list(map(_evaluate_condition, parts))
+        ):
             return all(results)
-        case {"Fn::Or": [*parts]} if None not in (results := list(map(_decided, parts))):
+        case {"Fn::Or": [*parts]} if None not in (results := list(map(_evaluate_condition, parts))):
             return any(results)
     return None

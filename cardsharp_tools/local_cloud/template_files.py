@@ -27,16 +27,24 @@ PAGES_TEMPLATE = STACKS_DIR / "pages.yaml"  # the match log of a bot as web page
 ROOT_TEMPLATES = (TEMPLATE, ARENA_TEMPLATE, GAME_TEMPLATE, PAGES_TEMPLATE)  # each is a stack
 MONITORING_TEMPLATE = STACKS_DIR / "monitoring.yaml"  # what the bot's template nests to watch it
 
-_TABLE_REQUEST = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
+_CREATE_TABLE_PROPERTIES = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "GlobalSecondaryIndexes",
+    "KeySchema",
+)
 """The properties that mean the same in a CreateTable request."""
 
 
-class _Loader(yaml.CSafeLoader):
-    """Reads the short forms of CloudFormation's functions as their long forms."""
+class _TemplateLoader(yaml.CSafeLoader):
+    """YAML loader that reads the short forms of CloudFormation functions as long forms."""
 
 
-def _function(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[str, object]:
-    """`!GetAtt A.B` as {"Fn::GetAtt": "A.B"} and `!Ref A` as {"Ref": "A"}."""
+def _construct_function(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[str, object]:
+    """Return the long form of a function: `!GetAtt A.B` becomes {"Fn::GetAtt": "A.B"}.
+
+    `!Ref A` becomes {"Ref": "A"}.
+    """
     name = suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}"
     if isinstance(node, yaml.ScalarNode):
         return {name: loader.construct_scalar(node)}
@@ -45,10 +53,10 @@ def _function(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[str, ob
     return {name: loader.construct_mapping(cast("yaml.MappingNode", node), deep=True)}
 
 
-_Loader.add_multi_constructor("!", _function)
+_TemplateLoader.add_multi_constructor("!", _construct_function)
 
 
-def hosted_game_names() -> tuple[str, ...]:
+def dedicated_stack_game_names() -> tuple[str, ...]:
     """Return the names of all games with an HTTP service, and so a stack, of their own.
 
     One that the house makes of a game's rules is deployed by the parameter `Game`.
@@ -72,7 +80,7 @@ def load_template(path: Path) -> dict[str, Any]:
 
 def parse_template(text: str) -> dict[str, Any]:
     """Return a template's text as a document with functions in long form, not validated."""
-    template: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506 - a safe one
+    template: dict[str, Any] = yaml.load(text, _TemplateLoader)  # noqa: S506 - a safe one
     return template
 
 
@@ -114,18 +122,22 @@ def service_prefix(game: str) -> str:
 
 def create_table_request(properties: Mapping[str, object]) -> dict[str, object]:
     """Return the CreateTable request for a table's properties, without the name."""
-    return {name: _by_default(properties[name]) for name in _TABLE_REQUEST if name in properties}
+    return {
+        name: _resolve_without_conditions(properties[name])
+        for name in _CREATE_TABLE_PROPERTIES
+        if name in properties
+    }
 
 
-def _by_default(value: object) -> object:
-    """A property's value where no condition holds."""
+def _resolve_without_conditions(value: object) -> object:
+    """Return the value of a property if no condition holds."""
     if isinstance(value, list):
-        return [_by_default(item) for item in value]
+        return [_resolve_without_conditions(item) for item in value]
     if not isinstance(value, dict):
         return value
     if "Fn::If" in value:
-        return _by_default(value["Fn::If"][2])
-    resolved = {name: _by_default(item) for name, item in value.items()}
+        return _resolve_without_conditions(value["Fn::If"][2])
+    resolved = {name: _resolve_without_conditions(item) for name, item in value.items()}
     return {name: item for name, item in resolved.items() if item != {"Ref": "AWS::NoValue"}}
 
 

@@ -29,23 +29,26 @@ from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, Lambda
 from cardsharp_tools.local_play.handler_environment import override_settings_environment
 
 
-class CloudBackend(StrEnum):
-    """Backend of queue and match log (docs/architecture.md, "Two homes")."""
+class CloudBackendKind(StrEnum):
+    """Kind of backend for queue and match log (docs/architecture.md, "Two homes")."""
 
     EMBEDDED = "embedded"
     EMULATOR = "emulator"
 
 
-def embedded_settings(file: Path) -> dict[str, str]:
-    """Return settings for an in-process queue and a match log in a SQLite file."""
-    return {"CARDSHARP_STORE": f"sqlite:{file}", "CARDSHARP_QUEUE": f"memory:{uuid4()}"}
+def in_process_backend_settings(log_file: Path) -> dict[str, str]:
+    """Return settings for an in-process queue and a match log in a SQLite file.
+
+    `log_file` is the SQLite file.
+    """
+    return {"CARDSHARP_STORE": f"sqlite:{log_file}", "CARDSHARP_QUEUE": f"memory:{uuid4()}"}
 
 
 @contextmanager
-def start_cloud_backend(kind: CloudBackend, folder: Path) -> Iterator[dict[str, str]]:
+def start_cloud_backend(kind: CloudBackendKind, folder: Path) -> Iterator[dict[str, str]]:
     """Start an empty cloud backend and yield its settings; the embedded one uses `folder`."""
-    if kind is CloudBackend.EMBEDDED:
-        yield embedded_settings(folder / "stage.db")
+    if kind is CloudBackendKind.EMBEDDED:
+        yield in_process_backend_settings(folder / "stage.db")
         return
     # boto3 is slow to import.
     from cardsharp_tools.local_cloud.emulator import Emulator  # noqa: PLC0415
@@ -118,12 +121,12 @@ OnRunning = Callable[[Sequence[str]], None]  # told again and again which matche
 class MatchFollower:
     """Follower of running matches; fails if none makes progress for `limit`."""
 
-    _EVERY = timedelta(seconds=1)
+    _CHECK_INTERVAL = timedelta(seconds=1)
 
     def __init__(self, log: MatchLog, clock: Clock, limit: timedelta) -> None:
-        self._log, self._clock, self._limit = log, clock, limit
-        self._moves: tuple[int, ...] = ()
-        self._moved = self._looked = clock.monotonic()
+        self._log, self._clock, self._stall_timeout = log, clock, limit
+        self._move_counts: tuple[int, ...] = ()
+        self._last_progress_time = self._last_check_time = clock.monotonic()
 
     def iter_finished(
         self,
@@ -147,19 +150,19 @@ class MatchFollower:
                 yield match_id
                 running += islice(matches, 1)
             check()
-            self._check(running)
+            self._check_progress(running)
 
-    def _check(self, running: Sequence[str]) -> None:
-        """Raise `CardsharpError` if the number of moves has stood still for too long."""
+    def _check_progress(self, running: Sequence[str]) -> None:
+        """Raise `CardsharpError` if no match has made a move for too long."""
         current_time = self._clock.monotonic()
-        if current_time - self._looked < self._EVERY.total_seconds():
+        if current_time - self._last_check_time < self._CHECK_INTERVAL.total_seconds():
             return
-        self._looked = current_time
+        self._last_check_time = current_time
         moves = tuple(len(self._log.moves(match_id)) for match_id in running)
-        if moves != self._moves:
-            self._moves, self._moved = moves, current_time
-        elif current_time - self._moved > self._limit.total_seconds():
+        if moves != self._move_counts:
+            self._move_counts, self._last_progress_time = moves, current_time
+        elif current_time - self._last_progress_time > self._stall_timeout.total_seconds():
             raise CardsharpError(
-                f"No move was made for {self._limit.total_seconds():g} s in these matches: "
+                f"No move was made for {self._stall_timeout.total_seconds():g} s in these matches: "
                 f"{', '.join(running)}."
             )

@@ -81,7 +81,10 @@ def create_game_service(
     host, port = address
     running = ApiGatewayServer(function, port, host, sockets=sockets)
     try:
-        with store_environment(game, store) as variables, _bots(game, store, running.url) as bot:
+        with (
+            store_environment(game, store) as variables,
+            _run_inviting_bots(game, store, running.url) as bot,
+        ):
             handler = service.build_handler({**variables, **feed, **bot, **(settings or {})})
             yield running
     finally:
@@ -89,11 +92,11 @@ def create_game_service(
 
 
 @contextmanager
-def _bots(game: Game, store: str, url: str) -> Iterator[Mapping[str, str]]:
-    """Run the bots that can be invited, and yield their settings for the game's service.
+def _run_inviting_bots(game: Game, store: str, service_url: str) -> Iterator[Mapping[str, str]]:
+    """Run the bots that can be invited; yield their settings for the game's service.
 
-    Their files lie beside the service's own. The settings are empty if the game has no
-    invitations.
+    Their files lie in the same folder as the service's files. The settings are empty if the
+    game has no invitations.
     """
     if not service_definition(game).supports_invites:
         yield {}
@@ -112,12 +115,12 @@ def _bots(game: Game, store: str, url: str) -> Iterator[Mapping[str, str]]:
         yield {
             BOT_STORE_SETTING: settings.store,
             BOT_QUEUE_SETTING: settings.queue,
-            BOT_URL_SETTING: url,
+            BOT_URL_SETTING: service_url,
         }
 
 
 def service_definition(game: Game) -> HttpService[Any] | AsgiService:
-    """The service of a game; raises `ConfigError` if it has none."""
+    """Return the definition of a game's HTTP service; raise `ConfigError` if it has none."""
     if game.http_service is None:
         raise ConfigError(f"{game.title} has no HTTP service.")
     return game.http_service.load()

@@ -49,7 +49,7 @@ def redirect_telemetry(path: Path) -> Iterator[None]:
     root = logging.getLogger()
     with LogFile(path) as stream:
         handler = logging.StreamHandler(stream)
-        handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        handler.setFormatter(_RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         root.addHandler(handler)
         repeat_filter, handlers = RepeatFilter(), (handler, *logger.handlers)
         for log_handler in handlers:
@@ -65,19 +65,19 @@ def redirect_telemetry(path: Path) -> Iterator[None]:
 Notify = Callable[[str], None]
 
 
-class _Saying(logging.Handler):
-    """Says what is warned of, with the match that it is about."""
+class _NotifyHandler(logging.Handler):
+    """Log handler that reports warnings to the user, with the match that they concern."""
 
     def __init__(self, say: Notify) -> None:
         super().__init__(logging.WARNING)
-        self._say = say
+        self._notify = say
         self.addFilter(RepeatFilter())
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say the message."""
+        """Pass the message on, with the match that it is about."""
         match_id = getattr(record, "match_id", None)
         prefix = "" if match_id is None else f"match {match_id}: "
-        self._say(f"{prefix}{record.getMessage()}")
+        self._notify(f"{prefix}{record.getMessage()}")
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def forward_warnings(notify: Notify, *logger_names: str) -> Iterator[None]:
     Each warning is passed once a minute at most.
     """
     handler, sources = (
-        _Saying(notify),
+        _NotifyHandler(notify),
         [logging.getLogger(name) for name in logger_names or (LOGGER,)],
     )
     for source in sources:
@@ -111,8 +111,8 @@ class LogFile(io.TextIOWrapper):
     def __init__(self, path: Path) -> None:
         create_private_file(path)
         self._path = path
-        self._full = False
-        self._length = path.stat().st_size
+        self._has_failed = False
+        self._byte_count = path.stat().st_size
         super().__init__(path.open("ab"), encoding="utf-8")
 
     def __enter__(self) -> Self:
@@ -126,42 +126,45 @@ class LogFile(io.TextIOWrapper):
 
     def write(self, text: str) -> int:
         """Write if that is possible; return the length of the text."""
-        if self._length + len(text) > MAX_LOG_BYTES:
-            self._attempt(self._begin_anew)
-        self._length += len(text)
-        self._attempt(lambda: super(LogFile, self).write(text))
+        if self._byte_count + len(text) > MAX_LOG_BYTES:
+            self._try_write(self._rotate)
+        self._byte_count += len(text)
+        self._try_write(lambda: super(LogFile, self).write(text))
         return len(text)
 
-    def _begin_anew(self) -> None:
+    def _rotate(self) -> None:
         super().flush()
         self._path.replace(self._path.with_name(f"{self._path.name}.1"))
         create_private_file(self._path)
         with self._path.open("ab") as new_file:
             os.dup2(new_file.fileno(), self.fileno())
-        self._length = 0
+        self._byte_count = 0
 
     def flush(self) -> None:
         """Write what is still in memory."""
-        self._attempt(super().flush)
+        self._try_write(super().flush)
 
     def close(self) -> None:
         """Close the file."""
-        self._attempt(super().close)
+        self._try_write(super().close)
 
-    def _attempt(self, act: Callable[[], object]) -> None:
+    def _try_write(self, write_action: Callable[[], object]) -> None:
         try:
-            if not self._full:
-                act()
+            if not self._has_failed:
+                write_action()
         except OSError as error:
-            self._full = True
+            self._has_failed = True
             print_error(f"The log {self._path} cannot be written any more: {error.strerror}.")
 
 
 _RETRY_FIELDS = ("callable", "caused_by", "retry_num", "wait_for")
 
 
-class _Redacting(logging.Formatter):
-    """Redacts registered secrets in the finished line, which no stranger's word can end."""
+class _RedactingFormatter(logging.Formatter):
+    """Log formatter that redacts registered secrets in the complete line.
+
+    It also escapes control characters, so that no text from outside can end the line.
+    """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         """Return the line with control characters made visible, so no terminal obeys them."""
@@ -174,5 +177,5 @@ class _Redacting(logging.Formatter):
         return "".join(map(visible_char, super().formatMessage(record)))
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line without secrets."""
+        """Return the line without secrets."""
         return redact(super().format(record))

@@ -20,7 +20,7 @@ from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
-    CloudBackend,
+    CloudBackendKind,
     MatchFollower,
     OnRunning,
     open_bot_dependencies,
@@ -49,7 +49,7 @@ class LocalRunConfig:
 
     strategy: str
     opponent: str
-    cloud: CloudBackend = CloudBackend.EMBEDDED
+    cloud: CloudBackendKind = CloudBackendKind.EMBEDDED
     seed: str | None = None
     turn_limit: timedelta = timedelta(seconds=10)
     concurrency: int = 1
@@ -65,7 +65,7 @@ class LocalRun:
     check: Callable[[], None]
 
     def _create_match(self, match_number: int) -> str:
-        """The id of the match of that number between the two teams, created by the organiser."""
+        """Create the match with this number between the two teams; return its id."""
         script = self.config
         seed = None if script.seed is None else f"{script.seed}/{match_number}"
         params = MatchParams(
@@ -105,7 +105,7 @@ def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
         )
         opponent = stack.enter_context(OpponentProcess(opponent_config, folder / "opponent.log"))
         cloud = stack.enter_context(start_cloud_backend(config.cloud, folder))
-        limit = decision_limit(config.turn_limit)
+        limit = decision_timeout_for(config.turn_limit)
         variables = bot_settings(config.strategy, arena.url, cloud, limit)
         assembly = stack.enter_context(open_bot_dependencies(variables))
         admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
@@ -120,13 +120,14 @@ def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
         yield LocalRun(config, assembly, admin, opponent.check)
 
 
-def decision_limit(turn: timedelta) -> timedelta:
-    """Return the time limit of a decision on the clock, for a match with this limit of a turn.
+def decision_timeout_for(turn_timeout: timedelta) -> timedelta:
+    """Return the wall-clock timeout of a decision, for a match with this `turn_timeout`.
 
-    A user's strategy has 2 s of processor time in a process of its own. On the clock this takes
-    longer if the machine does other things; it must only leave time for a fallback action.
+    A user's strategy has 2 s of processor time in a process of its own. On the clock this
+    takes longer if the machine does other things; it must only leave time for a fallback
+    action.
     """
-    return max(DEFAULT_TIMING.decision_timeout, min(turn * 0.8, LATEST))
+    return max(DEFAULT_TIMING.decision_timeout, min(turn_timeout * 0.8, LATEST))
 
 
 def bot_settings(

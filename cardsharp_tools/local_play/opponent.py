@@ -32,9 +32,9 @@ OPPONENT_CREDENTIALS = ("222222222222222222222222", "teamtwopass")  # whose pass
 
 @dataclass(frozen=True, slots=True)
 class OpponentConfig:
-    """Opponent and arena of a local match.
+    """Configuration of the opponent in a local match: its arena, account and strategy.
 
-    Without a `seed` chance is real. `ca` is the authority whose certificates are accepted.
+    Without a `seed` chance is real. `ca_file` has the certificate authority to trust.
     """
 
     url: str
@@ -59,8 +59,8 @@ class OpponentClient:
     """Client that plays all its matches turn by turn over a single connection."""
 
     def __init__(self, client: ArenaClient, config: OpponentConfig) -> None:
-        self._client, self._order = client, config
-        self._name, self._match = register_strategy(config.strategy), ""
+        self._client, self._config = client, config
+        self._strategy_name, self._match_id = register_strategy(config.strategy), ""
 
     def play_forever(self) -> None:
         """Play every turn that the arena offers, without end; raise `ArenaError` on failure."""
@@ -69,25 +69,25 @@ class OpponentClient:
                 self._play_turn(match.id)
 
     def _play_turn(self, match_id: str) -> None:
-        if match_id != self._match:  # a team may have submitted another version since the last
-            self._name, self._match = register_strategy(self._order.strategy), match_id
+        if match_id != self._match_id:  # a team may have submitted another version since the last
+            self._strategy_name, self._match_id = register_strategy(self._config.strategy), match_id
 
         def built(view: MatchView) -> Strategy:
             """A seed makes every turn repeatable, whichever matches are played at the same time."""
-            seed, tags = self._order.seed, ",".join(view.creation_params.tags)
+            seed, tags = self._config.seed, ",".join(view.creation_params.tags)
             dice = Random() if seed is None else Random(f"{seed}/{tags}/{view.move_count}")
-            return build(self._name, dice)
+            return build(self._strategy_name, dice)
 
         # What is not ours plays in a process of its own, which has a limit of processor time.
-        play_turn(self._client, self._order.player_id, match_id, built, limit=None)
+        play_turn(self._client, self._config.player_id, match_id, built, limit=None)
 
 
 class OpponentProcess(ChildProcess):
     """Parent's handle of an opponent's process, which ends with the block."""
 
     def __init__(self, config: OpponentConfig, log: Path) -> None:
-        self._name = display_name(config.strategy)
-        self._log = log
+        self._strategy_name = display_name(config.strategy)
+        self._log_file = log
         with log.open("wb") as errors:
             super().__init__(
                 "cardsharp_tools.local_play.opponent", json.dumps(asdict(config)), errors
@@ -103,17 +103,19 @@ class OpponentProcess(ChildProcess):
         """Wait until it starts polling; raise `ConfigError` if it cannot play."""
         if not self.wait_until_ready():
             self.process.wait()
-            raise ConfigError(self._last_words())
+            raise ConfigError(self._build_failure_message())
 
     def check(self) -> None:
         """Raise `CardsharpError` with its last output if it ended unexpectedly."""
         if self.process.poll() is not None:
-            raise CardsharpError(self._last_words())
+            raise CardsharpError(self._build_failure_message())
 
-    def _last_words(self) -> str:
-        lines = self._log.read_text(errors="replace").strip().splitlines()
+    def _build_failure_message(self) -> str:
+        lines = self._log_file.read_text(errors="replace").strip().splitlines()
         words = lines[-1] if lines else f"it ended with exit code {self.process.returncode}"
-        return f"The opponent '{self._name}' cannot play: {words.removeprefix('cardsharp: ')}"
+        return (
+            f"The opponent '{self._strategy_name}' cannot play: {words.removeprefix('cardsharp: ')}"
+        )
 
 
 @contextmanager

@@ -37,7 +37,7 @@ class ArenaServer(BackgroundServer):
         self._arena = LocalArena(config)
         if extra_pages is not None:
             self._arena.mount_pages(extra_pages)
-        _make_room()
+        _raise_file_limit()
         options: UvicornOptions = {"timeout_keep_alive": int(ARENA_KEEP_ALIVE.total_seconds())}
         if config.tls_files is not None:
             certificate, key = config.tls_files
@@ -61,7 +61,7 @@ class ArenaServer(BackgroundServer):
         """Number of clients in a long poll."""
         return self._arena.waiting.waiting
 
-    def create_match(
+    def create_match_and_get_id(
         self,
         players: Sequence[str],
         *,
@@ -85,7 +85,9 @@ class ArenaServer(BackgroundServer):
             name: value for name, value in optional_fields.items() if value is not None
         }
         body: Json = {"playerids": list(players), **piles, **present_fields}
-        return self._call(lambda: self._arena.referee.create_match(ADMIN_USER, body, None).id)
+        return self._run_in_server_thread(
+            lambda: self._arena.referee.create_match(ADMIN_USER, body, None).id
+        )
 
     def admin_view(self, match_id: str) -> Json:
         """Return the complete match as the admin sees it: piles, seed and all events."""
@@ -93,15 +95,17 @@ class ArenaServer(BackgroundServer):
             self._arena.referee,
             ViewOptions(ADMIN_USER, show_debug=True, show_events=True),
         )
-        return self._call(lambda: referee.build_view(referee.get_match(match_id), look))
+        return self._run_in_server_thread(
+            lambda: referee.build_view(referee.get_match(match_id), look)
+        )
 
-    def _call(self, work: Callable[[], T]) -> T:
-        """Run `work` in the server's thread, where all matches live, and return its result."""
+    def _run_in_server_thread(self, function: Callable[[], T]) -> T:
+        """Run a function in the server's thread, where all matches live; return its result."""
         if self.loop is None:
             raise ConfigError("The arena is not running. Call start() first.")
 
         async def job() -> T:
-            return work()
+            return function()
 
         return asyncio.run_coroutine_threadsafe(job(), self.loop).result()
 
@@ -114,8 +118,8 @@ def run(config: ArenaConfig, on_started: Callable[[str], None] = lambda _url: No
     arena.run(lambda: on_started(arena.url))
 
 
-def _make_room() -> None:
-    """Have room for as many connections as the system allows."""
+def _raise_file_limit() -> None:
+    """Raise the limit of open files to the maximum, so that more clients can connect."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with suppress(ValueError, OSError):

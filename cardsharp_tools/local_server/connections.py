@@ -67,24 +67,26 @@ class ClientConnection(socket.socket):
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
         """Receive bytes and note the use of the connection."""
-        self._hear()
+        self._record_first_byte()
         return super().recv(size, flags)
 
     def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0) -> int:
         """Receive bytes into a buffer and note the use of the connection."""
-        self._hear()
+        self._record_first_byte()
         return super().recv_into(buffer, nbytes, flags)
 
     def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
         """Send as many bytes as there is room for."""
         byte_count = memoryview(data).nbytes
-        return self._counted(byte_count, lambda: super(ClientConnection, self).send(data, flags))
+        return self._send_and_count(
+            byte_count, lambda: super(ClientConnection, self).send(data, flags)
+        )
 
     def sendmsg(self, buffers: "Iterable[ReadableBuffer]", /, *more: Any) -> int:  # noqa: ANN401
         """Send as many bytes as there is room for."""
         buffer_list = list(buffers)
         byte_count = sum(memoryview(buffer).nbytes for buffer in buffer_list)
-        return self._counted(
+        return self._send_and_count(
             byte_count, lambda: super(ClientConnection, self).sendmsg(buffer_list, *more)
         )
 
@@ -109,14 +111,14 @@ class ClientConnection(socket.socket):
         self.is_authenticated = True
         self.limiter.set_state(self, ConnectionState.AUTHENTICATED)
 
-    def _hear(self) -> None:
+    def _record_first_byte(self) -> None:
         if self.first_byte_at is None and self.state in {
             ConnectionState.IDLE,
             ConnectionState.IDLE_AUTHENTICATED,
         }:
             self.first_byte_at = self.limiter.clock()
 
-    def _counted(self, byte_count: int, send: Callable[[], int]) -> int:
+    def _send_and_count(self, byte_count: int, send: Callable[[], int]) -> int:
         sent_bytes = 0
         try:
             sent_bytes = send()
@@ -150,80 +152,86 @@ class ConnectionLimiter:
         self.open_handles = 0
         """Handles of connections; who was cut has its own for a moment yet."""
         self.max_open_handles = self.max_connections + max(1, (handles - self.max_connections) // 2)
-        self._lots: dict[str, list[ConnectionSet]] = {}
-        self._all: list[ConnectionSet] = [{} for _ in ConnectionState]
-        self._at: dict[tuple[str, int], ClientConnection] = {}
+        self._sets_by_address: dict[str, list[ConnectionSet]] = {}
+        self._sets_by_state: list[ConnectionSet] = [{} for _ in ConnectionState]
+        self._connections_by_peer: dict[tuple[str, int], ClientConnection] = {}
 
     def __len__(self) -> int:
-        return len(self._at)
+        return len(self._connections_by_peer)
 
     def find(self, client: object) -> ClientConnection | None:
         """Return the connection from an address and port, or None."""
-        return self._at.get((client[0], client[1])) if isinstance(client, tuple) else None
+        return (
+            self._connections_by_peer.get((client[0], client[1]))
+            if isinstance(client, tuple)
+            else None
+        )
 
     def add(self, connection: ClientConnection) -> None:
         """Add a connection; close one of lower priority, or this one, if there are too many."""
-        earlier = self._at.get(connection.address)
+        earlier = self._connections_by_peer.get(connection.address)
         if earlier is not None:  # its client has gone, which nobody has looked at yet
             earlier.abort_connection()
-        lots = self._lots.setdefault(connection.client_ip, [{} for _ in ConnectionState])
+        lots = self._sets_by_address.setdefault(connection.client_ip, [{} for _ in ConnectionState])
         crowded = sum(map(len, lots)) >= self.max_connections * MAX_SHARE
-        room = not crowded or self._close_lowest_in(lots)
+        room = not crowded or self._close_lowest_priority_in(lots)
         room = room and (len(self) < self.max_connections or self.close_lowest_priority())
         connection.state_since = self.clock()
         self.open_handles += 1
-        self._at[connection.address] = connection
-        lots = self._lots.setdefault(connection.client_ip, lots)
-        lots[connection.state][connection] = self._all[connection.state][connection] = None
+        self._connections_by_peer[connection.address] = connection
+        lots = self._sets_by_address.setdefault(connection.client_ip, lots)
+        lots[connection.state][connection] = self._sets_by_state[connection.state][connection] = (
+            None
+        )
         if not room:
             connection.abort_connection()
 
     def count_for(self, caller: str) -> int:
         """Return the number of connections of an address."""
-        return sum(map(len, self._lots.get(caller, ())))
+        return sum(map(len, self._sets_by_address.get(caller, ())))
 
     def close_lowest_priority(self) -> bool:
         """Close the oldest connection of the lowest priority; return False if there is none."""
-        return self._close_lowest_in(self._all)
+        return self._close_lowest_priority_in(self._sets_by_state)
 
     def set_state(self, connection: ClientConnection, state: ConnectionState) -> None:
         """Set the state of a connection."""
-        if self._at.get(connection.address) is not connection:
+        if self._connections_by_peer.get(connection.address) is not connection:
             return
-        lots = self._lots[connection.client_ip]
-        del lots[connection.state][connection], self._all[connection.state][connection]
+        lots = self._sets_by_address[connection.client_ip]
+        del lots[connection.state][connection], self._sets_by_state[connection.state][connection]
         connection.state, connection.state_since, connection.first_byte_at = (
             state,
             self.clock(),
             None,
         )
-        lots[state][connection] = self._all[state][connection] = None
+        lots[state][connection] = self._sets_by_state[state][connection] = None
 
     def remove(self, connection: ClientConnection) -> None:
         """Remove a closed connection."""
-        if self._at.get(connection.address) is not connection:
+        if self._connections_by_peer.get(connection.address) is not connection:
             return
-        del self._at[connection.address]
-        lots = self._lots[connection.client_ip]
-        del lots[connection.state][connection], self._all[connection.state][connection]
+        del self._connections_by_peer[connection.address]
+        lots = self._sets_by_address[connection.client_ip]
+        del lots[connection.state][connection], self._sets_by_state[connection.state][connection]
         if not any(lots):
-            del self._lots[connection.client_ip]
+            del self._sets_by_address[connection.client_ip]
         self.unread_bytes -= connection.unread_bytes
         connection.unread_bytes = 0
 
-    def close_expired(self) -> None:
+    def close_expired_and_slow(self) -> None:
         """Close connections past their time, and the slowest readers if too much is unread."""
         current_time = self.clock()
         for line in [
             connection
-            for connection in self._at.values()
-            if self._is_over(connection, current_time)
+            for connection in self._connections_by_peer.values()
+            if self._has_timed_out(connection, current_time)
         ]:
             line.abort_connection()
         if self.unread_bytes > MAX_UNREAD_BYTES:
             stuck = [
                 connection
-                for connection in self._at.values()
+                for connection in self._connections_by_peer.values()
                 if connection.stalled_since is not None
             ]
             for line in sorted(
@@ -233,12 +241,14 @@ class ConnectionLimiter:
                     break
                 line.abort_connection()
 
-    def _close_lowest_in(self, lots: list[ConnectionSet]) -> bool:
+    def _close_lowest_priority_in(self, connection_sets: list[ConnectionSet]) -> bool:
         """Close the oldest connection of the lowest priority; return False if there is none.
 
         A connection that is younger than `MIN_CONNECTION_AGE` is closed only if all are.
         """
-        oldest = [next(iter(lot)) for lot in lots[: ConnectionState.AUTHENTICATED] if lot]
+        oldest = [
+            next(iter(lot)) for lot in connection_sets[: ConnectionState.AUTHENTICATED] if lot
+        ]
         ripe = self.clock() - MIN_CONNECTION_AGE.total_seconds()
         candidate = next(
             (connection for connection in oldest if connection.state_since < ripe),
@@ -248,7 +258,7 @@ class ConnectionLimiter:
             candidate.abort_connection()
         return candidate is not None
 
-    def _is_over(self, connection: ClientConnection, current_time: float) -> bool:
+    def _has_timed_out(self, connection: ClientConnection, current_time: float) -> bool:
         if (
             connection.stalled_since is not None
             and current_time - connection.stalled_since > WRITE_STALL_TIMEOUT.total_seconds()

@@ -98,17 +98,17 @@ class UvicornOptions(TypedDict, total=False):
     ws_max_size: int
 
 
-class LimitedProtocol(H11Protocol):
+class AbortableHttpProtocol(H11Protocol):
     """HTTP protocol of a connection that the limiter can close in any state."""
 
     def __init__(self, *, limiter: ConnectionLimiter, **args: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**args)
-        self._lines = limiter
+        self._limiter = limiter
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Register the connection and begin the protocol."""
         super().connection_made(transport)
-        connection = self._lines.find(transport.get_extra_info("peername"))
+        connection = self._limiter.find(transport.get_extra_info("peername"))
         if connection is not None:
             connection.abort = transport.abort
 
@@ -125,11 +125,11 @@ class LongPollServer(uvicorn.Server):
         **options: Unpack[UvicornOptions],
     ) -> None:
         options.setdefault("ws", "none")
-        self._lines = ConnectionLimiter() if limiter is None else limiter
+        self._limiter = ConnectionLimiter() if limiter is None else limiter
         super().__init__(
             uvicorn.Config(
-                track_requests(limit_body_time(app, BODY_TIMEOUT), self._lines),
-                http=partial(LimitedProtocol, limiter=self._lines),  # type: ignore[arg-type]
+                track_requests(limit_body_time(app, BODY_TIMEOUT), self._limiter),
+                http=partial(AbortableHttpProtocol, limiter=self._limiter),  # type: ignore[arg-type]
                 log_config=None,
                 log_level=logging.WARNING,
                 access_log=False,  # a query string may hold a secret
@@ -140,25 +140,25 @@ class LongPollServer(uvicorn.Server):
                 **options,
             )
         )
-        self._wake, self.on_started = end_long_polls, on_started
+        self._end_long_polls, self.on_started = end_long_polls, on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the server and call `on_started`."""
         for listener in sockets or ():
             if isinstance(listener, DeferredAcceptSocket):
-                listener.connections = self._lines
+                listener.connections = self._limiter
         await super().startup(sockets)
         self.on_started()
 
     async def on_tick(self, counter: int) -> bool:
         """Do the periodic work, ten times a second; return True to stop."""
         if counter % TICKS_PER_SECOND == 0:
-            self._lines.close_expired()
+            self._limiter.close_expired_and_slow()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the long polls, and finish the requests in progress."""
-        self._wake()
+        self._end_long_polls()
         await super().shutdown(sockets)
 
 
@@ -187,15 +187,20 @@ class BackgroundServer:
         host, port = self._socket.getsockname()[:2]
         scheme = "https" if "ssl_certfile" in options else "http"
         self.url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-        self._ready = threading.Event()
-        self._server = LongPollServer(app, end_long_polls, self._ready.set, limiter, **options)
-        self._thread = threading.Thread(target=self._run, name=server_name, daemon=True)
+        self._ready_event = threading.Event()
+        self._server = LongPollServer(
+            app, end_long_polls, self._ready_event.set, limiter, **options
+        )
+        self._thread = threading.Thread(target=self._run_server, name=server_name, daemon=True)
         self.loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> Self:
         """Start the server and return when it answers; raise `ConfigError` if it fails."""
         self._thread.start()
-        if not self._ready.wait(SERVER_START_TIMEOUT.total_seconds()) or not self._server.started:
+        if (
+            not self._ready_event.wait(SERVER_START_TIMEOUT.total_seconds())
+            or not self._server.started
+        ):
             raise ConfigError(f"{self._server_name} did not start. Its log says why.")
         return self
 
@@ -220,11 +225,11 @@ class BackgroundServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _run(self) -> None:
+    def _run_server(self) -> None:
         try:
             with asyncio.Runner() as runner:
                 self.loop = runner.get_loop()
                 runner.run(self._server.serve([self._socket]))
         finally:
             self.loop = None
-            self._ready.set()
+            self._ready_event.set()

@@ -27,10 +27,10 @@ from cardsharp.store.match_log import (
 )
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 
-_OWNER = "archive"
-_TTL = timedelta(minutes=1)
+_IMPORT_OWNER = "archive"
+_IMPORT_LEASE_TTL = timedelta(minutes=1)
 
-_then: ContextVar[datetime | None] = ContextVar("then", default=None)
+_imported_at: ContextVar[datetime | None] = ContextVar("then", default=None)
 
 
 class _ImportClock(SystemClock):
@@ -38,7 +38,7 @@ class _ImportClock(SystemClock):
 
     def now(self) -> datetime:
         """Return the start of the imported match, or the current time."""
-        return _then.get() or super().now()
+        return _imported_at.get() or super().now()
 
 
 def import_match(record: MatchRecord, moves: Sequence[MoveRecord], log: MatchLog) -> bool:
@@ -46,9 +46,9 @@ def import_match(record: MatchRecord, moves: Sequence[MoveRecord], log: MatchLog
 
     Returns False if the log already has the match. Raises `StoreError`.
     """
-    token = _then.set(record.started_at)
+    token = _imported_at.set(record.started_at)
     try:
-        lease = log.acquire_lease(record.match_id, _OWNER, _TTL, record.header)
+        lease = log.acquire_lease(record.match_id, _IMPORT_OWNER, _IMPORT_LEASE_TTL, record.header)
         if lease is None:
             return False
         for move in moves:
@@ -57,10 +57,10 @@ def import_match(record: MatchRecord, moves: Sequence[MoveRecord], log: MatchLog
         log.write_facts(
             lease, {move.sequence: move.facts for move in moves if move.facts is not None}
         )
-        _then.set(record.finished_at)
+        _imported_at.set(record.finished_at)
         log.finish(lease, record.outcome or {})
     finally:
-        _then.reset(token)
+        _imported_at.reset(token)
     return True
 
 
@@ -130,12 +130,12 @@ def open_existing_log(
             "folder of recorded matches, - for the standard input, sqlite:FILE or dynamodb:TABLE."
         )
     name = store_or_default(store)
-    file = sqlite_path(name)
+    file = parse_sqlite_location(name)
     if name.startswith(SQLITE_PREFIX) and not file.is_file():
         raise ConfigError(
             f"There is no match log {file} yet; run `{writer_command}`, or name one with --store."
         )
-    with _log_to_read(name) as log:
+    with _open_log_reader(name) as log:
         yield log
 
 
@@ -144,7 +144,7 @@ def open_game_log(game: Game | None, store: str | None) -> AbstractContextManage
 
     Raises `ConfigError` if it cannot be opened.
     """
-    if game is None or game.open_archive is None or _is_match_log(store):
+    if game is None or game.open_archive is None or _is_match_log_store(store):
         return open_existing_log(store)
     log: AbstractContextManager[MatchReader] = game.open_archive.load()(store)
     return log
@@ -156,53 +156,56 @@ def open_existing_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]
     name = store_or_default(store)
     if not name.startswith(SQLITE_PREFIX):
         raise ConfigError(f"{name} is not a sqlite:FILE; matches of other logs cannot be deleted.")
-    with open_existing_log(name), closing(SqliteMatchLog(sqlite_path(name), SystemClock())) as log:
+    with (
+        open_existing_log(name),
+        closing(SqliteMatchLog(parse_sqlite_location(name), SystemClock())) as log,
+    ):
         yield log
 
 
-def sqlite_path(name: str) -> Path:
-    """Return the path in `sqlite:FILE`."""
-    return Path(name.removeprefix(SQLITE_PREFIX)).expanduser()
+def parse_sqlite_location(location: str) -> Path:
+    """Return the path of the file in a location `sqlite:FILE`; `~` is the home folder."""
+    return Path(location.removeprefix(SQLITE_PREFIX)).expanduser()
 
 
-def _log_to_read(name: str) -> AbstractContextManager[MatchReader]:
-    """Return a reader of the match log with this name, or of an arena's file."""
+def _open_log_reader(name: str) -> AbstractContextManager[MatchReader]:
+    """Return a reader of the match log, or of the arena's file, with this name."""
     if not name.startswith(SQLITE_PREFIX):
         return closing(build_match_log(name, SystemClock()))
-    file = sqlite_path(name)
-    if _is_of_arena(file):  # the names of the teams are in the contest's file beside it
-        from cardsharp.contest.contest_file import FILE, open_contest_in  # noqa: PLC0415 - many modules
+    file = parse_sqlite_location(name)
+    if _is_arena_file(file):  # the names of the teams are in the contest's file beside it
+        from cardsharp.contest.contest_file import CONTEST_FILE_NAME, open_contest_in  # noqa: PLC0415 - many modules
         from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import ArenaFileReader  # noqa: PLC0415 - the same
 
-        if not (file.parent / FILE).is_file():
+        if not (file.parent / CONTEST_FILE_NAME).is_file():
             return closing(ArenaFileReader(file, {}))
         with open_contest_in(file.parent) as records:
             return closing(ArenaFileReader(file, records.team_names_with_removed()))
     return closing(SqliteMatchLog(file, SystemClock(), read_only=True))
 
 
-def _is_of_arena(file: Path) -> bool:
-    """Return True if a file is an arena's, by its tables.
+def _is_arena_file(file: Path) -> bool:
+    """Return True if the file has the tables of an arena.
 
     A locked file counts as one, because a running arena lets no other process read it.
     """
     try:
-        return _tables_in(file) == {"matches", "moves"}
+        return _list_tables(file) == {"matches", "moves"}
     except sqlite3.Error as error:
         return "locked" in str(error)
 
 
-def _is_match_log(store: str | None) -> bool:
-    """Return True if the store that a user has named is a match log in a file, by its tables."""
+def _is_match_log_store(store: str | None) -> bool:
+    """Return True if the store that a user has named is a file with the tables of a match log."""
     if store is None or not store.startswith(SQLITE_PREFIX):
         return False
     try:
-        return _tables_in(sqlite_path(store)) >= {"matches", "moves", "notes"}
+        return _list_tables(parse_sqlite_location(store)) >= {"matches", "moves", "notes"}
     except sqlite3.Error:
         return False
 
 
-def _tables_in(file: Path) -> set[str]:
+def _list_tables(file: Path) -> set[str]:
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", 1, uri=True)) as db:
         rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     return {name for (name,) in rows}
@@ -230,7 +233,7 @@ def find_match(log: MatchReader, match_ref: str, game: Game | None = None) -> st
     Raises `ConfigError` if there is no such match, or more than one.
     """
     if match_ref == LAST_MATCH:
-        return _last_match(log, game)
+        return _find_last_match_id(log, game)
     if exact := log.match(match_ref):
         return exact.match_id
     records = log.matches(limit=MAX_LISTED_HEADERS)
@@ -246,8 +249,11 @@ def find_match(log: MatchReader, match_ref: str, game: Game | None = None) -> st
     return ids[0]
 
 
-def _last_match(log: MatchReader, game: Game | None) -> str:
-    """Return the id of the last match of a game, or of any game; raise `ConfigError`."""
+def _find_last_match_id(log: MatchReader, game: Game | None) -> str:
+    """Return the id of the last match of a game, or of any game for None.
+
+    Raise `ConfigError` if there is none.
+    """
     newest = newest_matches(log, game, limit=1)
     if newest:
         return newest[0].match_id

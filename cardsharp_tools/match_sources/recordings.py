@@ -36,10 +36,10 @@ def parse_recordings(texts: Mapping[str, bytes]) -> SnapshotMatchReader:
     """
     fault = "There is no recorded match (.json, .jsonl, .gz) in the folder."
     snapshots = dict[str, MatchSnapshot]()
-    documents = list[_Document]()
+    documents = list[_RecordingDocument]()
     for name, data in texts.items():
         try:
-            documents += _documents(name, decode_text(data, name).lines)
+            documents += _split_documents(name, decode_text(data, name).lines)
         except ConfigError as error:
             fault = str(error)
     for document in track(documents, "reading"):
@@ -55,8 +55,8 @@ def parse_recordings(texts: Mapping[str, bytes]) -> SnapshotMatchReader:
     return SnapshotMatchReader(snapshots.get, listed)
 
 
-class _Document(NamedTuple):
-    """Text that may be a match: a complete file, or a line of one."""
+class _RecordingDocument(NamedTuple):
+    """Text that may contain a match: a complete file, or a line of one."""
 
     file: str
     text: str
@@ -71,18 +71,18 @@ class _Document(NamedTuple):
         return f"{location}: {error}"
 
 
-def _documents(file: str, lines: Sequence[str]) -> list[_Document]:
-    """Return the file as one document, or its lines if it is not one JSON document."""
+def _split_documents(file: str, lines: Sequence[str]) -> list[_RecordingDocument]:
+    """Return the file as one document, or each line as one if the file is not valid JSON."""
     text = "\n".join(lines)
     filled = [
-        _Document(file, line, line_number)
+        _RecordingDocument(file, line, line_number)
         for line_number, line in enumerate(lines, 1)
         if line.strip()
     ]
     is_lines = (
         len(filled) > 1 and filled[0].text.startswith("{") and describe_json_error(text) is not None
     )
-    return filled if is_lines else [_Document(file, text)]
+    return filled if is_lines else [_RecordingDocument(file, text)]
 
 
 def parse_match(text: bytes) -> MatchSnapshot:

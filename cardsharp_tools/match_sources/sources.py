@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import requests
 
 from cardsharp.analysis.replay import read_error_of
-from cardsharp.contest.contest_file import FILE
+from cardsharp.contest.contest_file import CONTEST_FILE_NAME
 from cardsharp.errors import ConfigError, InvalidInput, StoreError, Unreachable
 from cardsharp.play.game import Game
 from cardsharp.store.codec import WITHDRAWN
@@ -38,8 +38,8 @@ from cardsharp_tools.match_sources.recordings import (
     read_recording_files,
 )
 
-_SOURCE_TIMEOUT = (3, 10)
-_LOCAL = {"127.0.0.1", "localhost", "::1"}
+_REQUEST_TIMEOUTS = (3, 10)
+_LOCAL_HOSTS = {"127.0.0.1", "localhost", "::1"}
 
 
 class ArenaMatchReader(SnapshotMatchReader):
@@ -50,15 +50,15 @@ class ArenaMatchReader(SnapshotMatchReader):
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        self._base = f"{parts.scheme}://{parts.netloc}"
+        self._base_url = f"{parts.scheme}://{parts.netloc}"
         user, password = os.environ.get("CARDSHARP_USER"), os.environ.get("CARDSHARP_PASSWORD")
-        safe = parts.scheme == "https" or parts.hostname in _LOCAL
-        self._login = (user, password) if user and password and safe else None
+        safe = parts.scheme == "https" or parts.hostname in _LOCAL_HOSTS
+        self._credentials = (user, password) if user and password and safe else None
         self._proxy = resolve_proxy()
         query = parse_qs(parts.query)
         self._tags = ",".join(query.get("tags", []) + query.get("tag", []))
-        self._last: tuple[str, MatchSnapshot | None] = ("", None)
-        super().__init__(self._fetched, {})
+        self._cached_match: tuple[str, MatchSnapshot | None] = ("", None)
+        super().__init__(self._fetch_match, {})
 
     def matches(
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
@@ -70,46 +70,58 @@ class ArenaMatchReader(SnapshotMatchReader):
             query["at"] = day.isoformat()
         if self._tags:
             query["tags"] = self._tags
-        listed = map(_listed, self._ask(f"/api/matches?{urlencode(query)}").json())
+        listed = map(
+            _parse_listed_match, self._send_request(f"/api/matches?{urlencode(query)}").json()
+        )
         return [record for record in listed if status in {None, record.status}][:limit]
 
-    def _fetched(self, match_id: str) -> MatchSnapshot | None:
-        """Return a match, from a cache of one.
+    def _fetch_match(self, match_id: str) -> MatchSnapshot | None:
+        """Return a match, from a cache of one match.
 
-        A caller that asks for the match asks for its moves next.
+        A caller that requests the match requests its moves next.
         """
-        if self._last[0] != match_id:
-            response = self._ask(f"/api/matches/{match_id}?showevents=true", may_lack=True)
+        if self._cached_match[0] != match_id:
+            response = self._send_request(
+                f"/api/matches/{match_id}?showevents=true", allow_missing=True
+            )
             try:
-                self._last = match_id, parse_match(response.content) if response.ok else None
+                self._cached_match = (
+                    match_id,
+                    parse_match(response.content) if response.ok else None,
+                )
             except InvalidInput as error:
-                raise ConfigError(f"{self._base}: {error}") from None
-        return self._last[1]
+                raise ConfigError(f"{self._base_url}: {error}") from None
+        return self._cached_match[1]
 
-    def _ask(self, path: str, *, may_lack: bool = False) -> requests.Response:
+    def _send_request(self, path: str, *, allow_missing: bool = False) -> requests.Response:
         try:
-            with http_session(self._base, self._proxy, secret=self._login is not None) as session:
+            with http_session(
+                self._base_url, self._proxy, secret=self._credentials is not None
+            ) as session:
                 response = session.get(
-                    f"{self._base}{path}", auth=self._login, timeout=_SOURCE_TIMEOUT
+                    f"{self._base_url}{path}", auth=self._credentials, timeout=_REQUEST_TIMEOUTS
                 )
         except requests.RequestException as error:
-            if (at_proxy := proxy_failure(self._base, self._proxy, error)) is not None:
+            if (at_proxy := proxy_failure(self._base_url, self._proxy, error)) is not None:
                 raise at_proxy from None
             raise Unreachable(
-                f"{self._base} does not answer; is the arena running, and is the address right?"
+                f"{self._base_url} does not answer; is the arena running, and is the address right?"
             ) from None
         if response.status_code == HTTPStatus.UNAUTHORIZED:
             raise ConfigError(
-                f"{self._base} shows its matches to players only; set CARDSHARP_USER and "
+                f"{self._base_url} shows its matches to players only; set CARDSHARP_USER and "
                 "CARDSHARP_PASSWORD (over https only), or start the arena with --public."
             )
-        lacks = may_lack and response.status_code in {HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST}
+        lacks = allow_missing and response.status_code in {
+            HTTPStatus.NOT_FOUND,
+            HTTPStatus.BAD_REQUEST,
+        }
         if not response.ok and not lacks:
-            raise Unreachable(f"{self._base} answered {response.status_code}.")
+            raise Unreachable(f"{self._base_url} answered {response.status_code}.")
         return response
 
 
-def _listed(document: Mapping[str, Any]) -> MatchRecord:
+def _parse_listed_match(document: Mapping[str, Any]) -> MatchRecord:
     over, players = bool(document["finished"]), document["playerdata"]
     winner = next((seat for seat, player in enumerate(players) if player["winner"]), None)
     outcome: Body | None = None
@@ -127,9 +139,9 @@ def _listed(document: Mapping[str, Any]) -> MatchRecord:
     )
 
 
-_STORES = ("sqlite:", "dynamodb:")
-_URLS = ("http://", "https://")
-_SAMPLES = Path(__file__).parent / "samples"  # sample matches that are part of the package
+_STORE_PREFIXES = ("sqlite:", "dynamodb:")
+_URL_PREFIXES = ("http://", "https://")
+_SAMPLES_FOLDER = Path(__file__).parent / "samples"  # sample matches that are part of the package
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,28 +179,33 @@ def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource
     """
     if source_ref is None:
         return MatchSource(partial(open_game_log, game, None))
-    if source_ref.startswith(_URLS):
+    if source_ref.startswith(_URL_PREFIXES):
         arena = partial(ArenaMatchReader, source_ref)
         return MatchSource(lambda: nullcontext(arena()), timedelta(milliseconds=800))
-    path = _placed(source_ref)
+    path = _resolve_path(source_ref)
     if source_ref == STDIN_PATH:
         recorded = parse_recordings({"The standard input": sys.stdin.buffer.read()})
     elif path.is_dir() or path.suffix in RECORDING_SUFFIXES:
         recorded = parse_recordings(read_recording_files(path))
     else:
         store = (
-            source_ref if source_ref.startswith(_STORES) or not path.is_file() else f"sqlite:{path}"
+            source_ref
+            if source_ref.startswith(_STORE_PREFIXES) or not path.is_file()
+            else f"sqlite:{path}"
         )
         return MatchSource(partial(open_game_log, game, store))
     return MatchSource(lambda: nullcontext(recorded), timedelta(seconds=5))
 
 
-def _placed(match_ref: str) -> Path:
-    """Return the file or folder that a name may mean; a contest's folder means the log in it."""
-    sample = _SAMPLES / f"{Path(match_ref).name}.json.gz"
+def _resolve_path(match_ref: str) -> Path:
+    """Return the file or folder that a reference means.
+
+    The name of a sample means its file; a contest's folder means the match log in it.
+    """
+    sample = _SAMPLES_FOLDER / f"{Path(match_ref).name}.json.gz"
     path = sample if sample.is_file() else Path(match_ref).expanduser()
-    folder = path.parent if path.name == FILE else path
-    if (folder / FILE).is_file():
+    folder = path.parent if path.name == CONTEST_FILE_NAME else path
+    if (folder / CONTEST_FILE_NAME).is_file():
         log = folder / "matches.db"
         return log if log.is_file() else folder / "arena.db"
     return path
@@ -203,14 +220,14 @@ def find_match_source(
     also be a source itself, whose last match is meant, or the address of a match. Raises
     `ConfigError` if there is no such match.
     """
-    path = _placed(match_ref)
+    path = _resolve_path(match_ref)
     is_source = (
         match_ref == STDIN_PATH
-        or match_ref.startswith(_STORES)
+        or match_ref.startswith(_STORE_PREFIXES)
         or path.suffix in RECORDING_SUFFIXES
     )
-    if match_ref.startswith(_URLS):
-        source, match_ref = find_source(match_ref, game), _addressed(match_ref)
+    if match_ref.startswith(_URL_PREFIXES):
+        source, match_ref = find_source(match_ref, game), _parse_match_id(match_ref)
     elif match_ref != LAST_MATCH and (is_source or path.is_dir() or path.is_file()):
         source, match_ref = find_source(match_ref, game), LAST_MATCH
     elif store is None and game is not None and game.open_archive is not None:
@@ -224,8 +241,9 @@ def find_match_source(
 def _find_in_archive_or_log(match_ref: str, game: Game) -> tuple[MatchSource, str]:
     """Find a match in a game's archive or in our own log; raise `ConfigError` if there is none.
 
-    A game's service or bot stores its matches in an archive of its own. Matches at a table or in
-    the lab are in our match log. `last` is the later one of both.
+    A game's service or bot stores its matches in an archive of its own. Matches that were
+    played on this machine or in the lab are in our match log. `last` is the later one of
+    both.
     """
     candidates: list[tuple[datetime, MatchSource, str]] = []
     faults: list[ConfigError] = []
@@ -276,7 +294,7 @@ def open_match(match_ref: str, store: str | None, game: Game | None) -> OpenedMa
 
 
 def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:
-    """Return True if a move can be shown; print an error if it cannot."""
+    """Return True if a move can be displayed; otherwise print an error."""
     fault, replay = move.read_error, game_of_match(record).replay
     try:
         if fault is None and replay is not None:
@@ -288,8 +306,8 @@ def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:
     return fault is None
 
 
-def _addressed(url: str) -> str:
-    """Return the id of the match at this address, or `last` if it is not a match's."""
+def _parse_match_id(url: str) -> str:
+    """Return the id of the match at this address, or `last` if the address has no match."""
     parts = urlsplit(url)
     of_match = "/matches/" in parts.path or "/match/" in parts.fragment
     last_segment = (parts.fragment or parts.path).rstrip("/").rpartition("/")[2]

@@ -42,7 +42,7 @@ from cardsharp_tools.local_cloud.api_gateway_events import (
 )
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import Event, schedule_event, sqs_event
-from cardsharp_tools.local_cloud.template_files import hosted_game_names, service_prefix
+from cardsharp_tools.local_cloud.template_files import dedicated_stack_game_names, service_prefix
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
     OPPONENT_CREDENTIALS,
@@ -57,15 +57,15 @@ MAX_INIT_TIME = timedelta(
 TRACING_BYTES = 16 * 1024 * 1024  # what Lambda takes of a function's memory for tracing at most
 
 MAX_ARTIFACT_MEMORY_BYTES = 128 * 1024 * 1024 - TRACING_BYTES
-_CREDENTIALS = "/artifact-run/arena"
-_POLLER_TIME = timedelta(seconds=48)  # polls begin while 40 s remain: for 8 s, one answer's
-_POLL = timedelta(seconds=2)  # how long the arena holds a poll here
+_CREDENTIALS_PARAMETER = "/artifact-run/arena"
+_POLLER_TIMEOUT = timedelta(seconds=48)  # polls begin while 40 s remain: for 8 s, one answer's
+_LONG_POLL_TIMEOUT = timedelta(seconds=2)  # how long the arena holds a poll here
 
-_WORKER_TIME = timedelta(seconds=300)
-_REQUEST_TIME = timedelta(seconds=29)
-_WARM_CALLS = 5
-_MORE_STARTS = 2
-_LIST = EVENTS / "viewer_list.json"
+_WORKER_TIMEOUT = timedelta(seconds=300)
+_REQUEST_TIMEOUT = timedelta(seconds=29)
+_WARM_CALL_COUNT = 5
+_EXTRA_START_COUNT = 2
+_LIST_EVENT_FILE = EVENTS / "viewer_list.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +128,19 @@ def start_artifact_test_setup(build: Build, python: Path) -> Iterator[ArtifactTe
     """Start an arena, the emulator with table and queues, and an opponent."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cardsharp-run-")))
-        arena = stack.enter_context(ArenaServer(ArenaConfig(long_poll_timeout=_POLL)))
+        arena = stack.enter_context(ArenaServer(ArenaConfig(long_poll_timeout=_LONG_POLL_TIMEOUT)))
         emulator = stack.enter_context(Emulator())
         resources = emulator.create_resources()
         secret = json.dumps(dict(zip(("username", "password"), BOT_CREDENTIALS, strict=True)))
-        emulator.client("ssm").put_parameter(Name=_CREDENTIALS, Value=secret, Type="SecureString")
+        emulator.client("ssm").put_parameter(
+            Name=_CREDENTIALS_PARAMETER, Value=secret, Type="SecureString"
+        )
         stack.enter_context(start_steady_opponent(arena.url, folder))
         around = {**emulator.environment, **resources.bot_settings(arena.url)}
         yield ArtifactTestSetup(
             build=build,
             mounts=merge_layers(build, python, folder),
-            environment={**around, "CARDSHARP_SECRET_ID": _CREDENTIALS},
+            environment={**around, "CARDSHARP_SECRET_ID": _CREDENTIALS_PARAMETER},
             arena=arena,
             queue=SqsQueue(resources.queues["MatchQueue"], emulator.client("sqs")),
             log=DynamoMatchLog(
@@ -152,32 +154,40 @@ def start_artifact_test_setup(build: Build, python: Path) -> Iterator[ArtifactTe
 def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], MatchRecord]:
     """Run every function; return its metrics and the record of the played match."""
     match_id, timestamp = (
-        setup.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]]),
+        setup.arena.create_match_and_get_id([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]]),
         datetime.now(UTC),
     )
     # Then too little time is left to begin a poll: what remains is the cost of being started.
     started = timedelta(seconds=30)
-    metrics = [_measured(setup, "Poller", [schedule_event(timestamp)], _POLLER_TIME, started)]
-    message = setup.queue.receive(timedelta(seconds=5))
+    metrics = [
+        _measure_function(setup, "Poller", [schedule_event(timestamp)], _POLLER_TIMEOUT, started)
+    ]
+    message = setup.queue.receive_message(timedelta(seconds=5))
     if message is None or match_id not in message.body or not setup.log.matches():
         raise ConfigError("The poller put no message about the match on the queue.")
     # The same message again: the match is finished, so one conditional write refuses it.
-    metrics += [_measured(setup, "Worker", [sqs_event([message], timestamp)], _WORKER_TIME)]
+    metrics += [
+        _measure_function(setup, "Worker", [sqs_event([message], timestamp)], _WORKER_TIMEOUT)
+    ]
     events_by_function: dict[str, list[Event]] = {
         "Practice": [{}],
         "Director": [schedule_event(timestamp)],
-        "ViewerService": [json.loads(_LIST.read_text("utf-8"))],
-        **{f"{service_prefix(game)}Service": sample_requests(game) for game in hosted_game_names()},
+        "ViewerService": [json.loads(_LIST_EVENT_FILE.read_text("utf-8"))],
+        **{
+            f"{service_prefix(game)}Service": sample_requests(game)
+            for game in dedicated_stack_game_names()
+        },
     }
     metrics += [
-        _measured(setup, name, events, _REQUEST_TIME) for name, events in events_by_function.items()
+        _measure_function(setup, name, events, _REQUEST_TIMEOUT)
+        for name, events in events_by_function.items()
     ]
     record = setup.log.match(match_id)
     if record is None or record.outcome is None:
         raise ConfigError(f"The match log says that match {match_id} is not finished.")
     # The least of some starts: what more it took was the machine's.
     repeat_starts = [
-        [setup.measure_start_cpu(function_metrics.name) for _ in range(_MORE_STARTS)]
+        [setup.measure_start_cpu(function_metrics.name) for _ in range(_EXTRA_START_COUNT)]
         for function_metrics in metrics
     ]
     return [
@@ -186,28 +196,34 @@ def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], 
     ], record
 
 
-def _measured(
-    scene: ArtifactTestSetup,
+def _measure_function(
+    setup: ArtifactTestSetup,
     name: str,
     events: Sequence[Event],
-    limit: timedelta,
-    warm: timedelta | None = None,
+    timeout: timedelta,
+    warm_timeout: timedelta | None = None,
 ) -> FunctionMetrics:
-    """Measure a function with these events in order, and the last of them again as a warm call.
+    """Measure a function: invoke it with these events in order, then warm with the last one.
 
-    `warm` is the time limit of the warm call if it differs from `limit`.
+    `warm_timeout` is the time limit of the warm calls if it differs from `timeout`.
     """
-    with scene.open_function(name) as sandbox:
-        first_duration, *_ = [_timed(sandbox, event, limit)[0] for event in events]
-        calls = [_timed(sandbox, events[-1], warm or limit)[1] for _ in range(_WARM_CALLS)]
-        peak, usual = sandbox.usage().peak_bytes, sorted(calls)[_WARM_CALLS // 2]
+    with setup.open_function(name) as sandbox:
+        first_duration, *_ = [_time_invocation(sandbox, event, timeout)[0] for event in events]
+        calls = [
+            _time_invocation(sandbox, events[-1], warm_timeout or timeout)[1]
+            for _ in range(_WARM_CALL_COUNT)
+        ]
+        peak, usual = sandbox.usage().peak_bytes, sorted(calls)[_WARM_CALL_COUNT // 2]
         return FunctionMetrics(name, sandbox.init_usage.cpu, first_duration, peak, usual)
 
 
-def _timed(
+def _time_invocation(
     sandbox: ExecutionEnvironment, event: Event, timeout: timedelta
 ) -> tuple[timedelta, timedelta]:
-    """The processor time and the time that an invocation took; its answer must be a success."""
+    """Return the processor time and the duration of an invocation.
+
+    Raise `ConfigError` unless its response is a success.
+    """
     clock, start_cpu = SystemClock(), sandbox.usage().cpu
     began = clock.monotonic()
     response = sandbox.invoke(event, timeout)
@@ -227,18 +243,18 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory(prefix="cardsharp-native-") as folder:
-            artifacts, python = _prepared(arguments.build, Path(folder))
+            artifacts, python = _prepare_build(arguments.build, Path(folder))
             print_flushed("running every function; the poller listens for its least time ...")
             slow = slowdown_factor()
             with start_artifact_test_setup(artifacts, python) as prepared:
                 metrics, record = run_all_functions(prepared)
     except CardsharpError as error:
         sys.exit(str(error))
-    sys.exit(_report(metrics, record, max(slow, slowdown_factor())))
+    sys.exit(_print_report(metrics, record, max(slow, slowdown_factor())))
 
 
-def _prepared(build_dir: Path | None, folder: Path) -> tuple[Build, Path]:
-    """A build, and the interpreter to run it with."""
+def _prepare_build(build_dir: Path | None, folder: Path) -> tuple[Build, Path]:
+    """Return a build, and the interpreter that can run it."""
     python = find_python(RUNTIME_PYTHON)
     if python is not None:
         print_flushed("building ..." if build_dir is None else f"taking {build_dir} ...")
@@ -250,16 +266,19 @@ def _prepared(build_dir: Path | None, folder: Path) -> tuple[Build, Path]:
     return sam_build(folder, BuildTarget(version)), base
 
 
-def _report(metrics: list[FunctionMetrics], record: MatchRecord, slow: float) -> int:
-    """Print the report; return 1 if a target is missed, with the start scaled to this machine."""
+def _print_report(metrics: list[FunctionMetrics], record: MatchRecord, slowdown: float) -> int:
+    """Print the report; return 1 if a function misses its target.
+
+    The target for the start is scaled to the speed of this machine.
+    """
     for function_metrics in metrics:
         print_flushed(f"  {function_metrics}")
     result = "?" if record.outcome is None else record.outcome.get("result")
     print_flushed(f"  match {record.match_id} played to its end by the artifacts: {result}")
-    init = MAX_INIT_TIME * slow
-    if slow > 1:
+    init = MAX_INIT_TIME * slowdown
+    if slowdown > 1:
         print_flushed(
-            f"  this machine is now {slow:.1f} times as slow as the machine of the limits"
+            f"  this machine is now {slowdown:.1f} times as slow as the machine of the limits"
         )
     missed = [
         function_metrics.name

@@ -26,7 +26,7 @@ class StackContests:
         return self.stack.output("ArenaUrl")
 
     @cached_property
-    def _table(self) -> DynamoTable:
+    def _arena_table(self) -> DynamoTable:
         table_name = self.stack.ids.get("ArenaTable")
         if not table_name:
             raise ConfigError(
@@ -39,11 +39,13 @@ class StackContests:
     def repository(self) -> ContestRepository:
         """Repository of the contests."""
         dynamodb = self.stack.client("dynamodb")
-        return ContestRepository(DynamoDocumentStore(self._table.name, SystemClock(), dynamodb))
+        return ContestRepository(
+            DynamoDocumentStore(self._arena_table.name, SystemClock(), dynamodb)
+        )
 
     def wake_director(self) -> None:
         """Make the director act at once instead of within two minutes."""
-        send_immediate_tick(self._table, lambda url: SqsQueue(url, self.stack.client("sqs")))
+        send_immediate_tick(self._arena_table, lambda url: SqsQueue(url, self.stack.client("sqs")))
 
     @staticmethod
     def wait_for_tick() -> None:

@@ -18,13 +18,15 @@ from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.games.deadmansdraw.arena.director_ticks import TickMessage
 from cardsharp_tools.operations.stack import CamelCaseModel, Client, Stack, Timestamp
 
-_HIDDEN = 120  # seconds that a letter is invisible to others while we look; given back before
+_VISIBILITY_TIMEOUT_SECONDS = (
+    120  # seconds that a letter is invisible to others while we look; given back before
+)
 
-_BATCH = 10
+_MAX_BATCH_SIZE = 10
 
 
-class DeadLetterQueue(Enum):
-    """Dead-letter queue; the value is the name of the stack output with its URL."""
+class DeadLetterQueueKind(Enum):
+    """Kind of dead-letter queue; the value is the name of the stack output with its URL."""
 
     WORKER = "DeadLetterUrl"
     POLLER = "PollerDeadLetterUrl"
@@ -32,13 +34,13 @@ class DeadLetterQueue(Enum):
 
     def queue_url(self, stack: Stack) -> str:
         """Return the URL of the dead-letter queue; raise `ConfigError` if there is none."""
-        if self is DeadLetterQueue.DIRECTOR and not stack.has_director:
+        if self is DeadLetterQueueKind.DIRECTOR and not stack.has_director:
             raise ConfigError(f"The stack {stack.name} has no arena, so it has no director.")
         return stack.output(self.value)
 
     def source_queue_url(self, stack: Stack) -> str:
         """Return the URL of the queue from which the letters came; raise `ConfigError`."""
-        if self is DeadLetterQueue.POLLER:
+        if self is DeadLetterQueueKind.POLLER:
             raise ConfigError(
                 "Ticks of the poller cannot be redriven, because later ticks have "
                 "replaced them. "
@@ -46,7 +48,7 @@ class DeadLetterQueue(Enum):
             )
         return (
             stack.ids["Ticks"]
-            if self is DeadLetterQueue.DIRECTOR
+            if self is DeadLetterQueueKind.DIRECTOR
             else stack.output("MatchQueueUrl")
         )
 
@@ -70,7 +72,7 @@ class DeadLetter(CamelCaseModel):
             return None
 
     @property
-    def ticket(self) -> int | None:
+    def director_tick_ticket(self) -> int | None:
         """Ticket of a director's tick, or None for another letter."""
         try:
             return TickMessage.parse(self.body).ticket
@@ -80,25 +82,29 @@ class DeadLetter(CamelCaseModel):
     def __str__(self) -> str:
         if self.match_id:
             return f"match {self.match_id}"
-        tick = f"tick {self.ticket} of the director"
-        return "not a message that can be read" if self.ticket is None else tick
+        tick = f"tick {self.director_tick_ticket} of the director"
+        return "not a message that can be read" if self.director_tick_ticket is None else tick
 
-    def is_readable(self, queue: DeadLetterQueue) -> bool:
+    def is_readable(self, queue: DeadLetterQueueKind) -> bool:
         """Return True if the function that the queue belongs to can read the letter."""
-        content = self.ticket if queue is DeadLetterQueue.DIRECTOR else self.match_id
+        content = (
+            self.director_tick_ticket if queue is DeadLetterQueueKind.DIRECTOR else self.match_id
+        )
         return content is not None
 
 
 def list_dead_letters(
-    stack: Stack, letter_id: str | None = None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
+    stack: Stack,
+    letter_id: str | None = None,
+    queue: DeadLetterQueueKind = DeadLetterQueueKind.WORKER,
 ) -> list[DeadLetter]:
     """Return the letters whose id begins with `letter_id`, or all, the oldest first."""
-    with _received_letters(stack, queue.queue_url(stack), letter_id) as letters:
+    with _reserve_letters(stack, queue.queue_url(stack), letter_id) as letters:
         return sorted(letters, key=lambda letter: letter.sent_at)
 
 
 def redrive(
-    stack: Stack, letter_id: str | None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
+    stack: Stack, letter_id: str | None, queue: DeadLetterQueueKind = DeadLetterQueueKind.WORKER
 ) -> list[DeadLetter]:
     """Send a letter by its id, or all, back to the source queue, and delete them here.
 
@@ -107,7 +113,7 @@ def redrive(
     `ConfigError` if there is no such letter, or nothing of this box is sent again.
     """
     sqs, target, url = stack.client("sqs"), queue.source_queue_url(stack), queue.queue_url(stack)
-    with _received_letters(stack, url, letter_id) as letters:
+    with _reserve_letters(stack, url, letter_id) as letters:
         redrivable = [letter for letter in letters if letter.is_readable(queue)]
         if letter_id is not None and not redrivable:
             raise ConfigError(
@@ -117,30 +123,33 @@ def redrive(
             )
         for letter in redrivable:
             call_with_retries("queue", sqs.send_message, QueueUrl=target, MessageBody=letter.body)
-            _delete(stack, letter, url)
+            _delete_letter(stack, letter, url)
     return redrivable
 
 
 def drop(
-    stack: Stack, letter_id: str | None, queue: DeadLetterQueue = DeadLetterQueue.WORKER
+    stack: Stack, letter_id: str | None, queue: DeadLetterQueueKind = DeadLetterQueueKind.WORKER
 ) -> list[DeadLetter]:
     """Delete letters by the beginning of an id, or all for None; raise `ConfigError`."""
-    with _received_letters(stack, queue.queue_url(stack), letter_id) as letters:
+    with _reserve_letters(stack, queue.queue_url(stack), letter_id) as letters:
         for letter in letters:
-            _delete(stack, letter, queue.queue_url(stack))
+            _delete_letter(stack, letter, queue.queue_url(stack))
     return letters
 
 
-def _delete(stack: Stack, letter: DeadLetter, url: str) -> None:
+def _delete_letter(stack: Stack, letter: DeadLetter, url: str) -> None:
     delete = stack.client("sqs").delete_message
     call_with_retries("dead letters", delete, QueueUrl=url, ReceiptHandle=letter.receipt)
 
 
 @contextlib.contextmanager
-def _received_letters(stack: Stack, url: str, letter_id: str | None) -> Iterator[list[DeadLetter]]:
-    """Yield a letter, or all for None; letters that are not deleted return to the queue."""
+def _reserve_letters(stack: Stack, url: str, letter_id: str | None) -> Iterator[list[DeadLetter]]:
+    """Yield the letter with this id, or all letters for None.
+
+    Letters that are not deleted in the block return to the queue.
+    """
     sqs = stack.client("sqs")
-    letters = list(_received(sqs, url).values())
+    letters = list(_receive_all(sqs, url).values())
     matching = [letter for letter in letters if letter.letter_id.startswith(letter_id or "")]
     try:
         if letter_id is not None and len(matching) != 1:
@@ -156,8 +165,8 @@ def _received_letters(stack: Stack, url: str, letter_id: str | None) -> Iterator
                 call_with_retries("dead letters", sqs.change_message_visibility, **request)
 
 
-def _received(sqs: Client, url: str) -> dict[str, DeadLetter]:
-    """All letters by their ids: received until nothing new comes."""
+def _receive_all(sqs: Client, url: str) -> dict[str, DeadLetter]:
+    """Return all letters by their ids; receive until no new letter comes."""
     letters_by_id: dict[str, DeadLetter] = {}
     while True:
         previous_count = len(letters_by_id)
@@ -165,8 +174,8 @@ def _received(sqs: Client, url: str) -> dict[str, DeadLetter]:
             "dead letters",
             sqs.receive_message,
             QueueUrl=url,
-            MaxNumberOfMessages=_BATCH,
-            VisibilityTimeout=_HIDDEN,
+            MaxNumberOfMessages=_MAX_BATCH_SIZE,
+            VisibilityTimeout=_VISIBILITY_TIMEOUT_SECONDS,
             WaitTimeSeconds=1,
             MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
         )

@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy, deployment_environment
 from cardsharp_tools.build.sam_build import Build, sam_build
 from cardsharp_tools.build.target import native_architecture, native_target, print_flushed
-from cardsharp_tools.cli.exit_codes import stop_on_signals
+from cardsharp_tools.cli.exit_codes import install_stop_signal_handlers
 from cardsharp_tools.cli.health_checks import CheckStatus
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
@@ -41,10 +41,10 @@ from cardsharp_tools.operations.stack_control import (
 
 VIEWER_PASSWORD = "a password for the pages of the trial"  # noqa: S105 - a variable or parameter name, no secret
 
-_BATCH = 500
-_PAUSE = timedelta(seconds=10)
+_MAX_METRICS_PER_REQUEST = 500
+_PUBLISH_INTERVAL = timedelta(seconds=10)
 
-_SETTLED = timedelta(seconds=1)  # so old a moment is when no more lines come that bear it
+_LOG_SETTLE_TIME = timedelta(seconds=1)  # so old a moment is when no more lines come that bear it
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def deployment_parameters(arena: str) -> dict[str, str]:
     return {"ArenaUrl": arena, "Architecture": native_architecture(), "Watch": "alarms"}
 
 
-_SERVICES = (
+_SERVICE_STACKS = (
     ("blef", GAME_TEMPLATE, {"Game": "blef", "Feed": "yes"}),
     ("euchre", GAME_TEMPLATE, {"Game": "euchre"}),
     (VIEWER_SERVICE, PAGES_TEMPLATE, {"BotStack": DEFAULT_NAME}),
@@ -104,7 +104,7 @@ _SERVICES = (
 
 
 def _deploy_services(emulator: Emulator, built: Build) -> dict[str, Stack]:
-    """Deploy the stacks of games and pages beside the bot, at the same time."""
+    """Deploy the stacks of the games and of the pages, all at the same time."""
 
     def deploy_service(service: tuple[str, Path, dict[str, str]]) -> tuple[str, Stack]:
         name, template, parameters = service
@@ -113,8 +113,8 @@ def _deploy_services(emulator: Emulator, built: Build) -> dict[str, Stack]:
         deploy(emulator, built, stack_name, arguments, template)
         return name, find_stack(stack_name, emulator.client)
 
-    with ThreadPoolExecutor(len(_SERVICES)) as pool:
-        return dict(pool.map(deploy_service, _SERVICES))
+    with ThreadPoolExecutor(len(_SERVICE_STACKS)) as pool:
+        return dict(pool.map(deploy_service, _SERVICE_STACKS))
 
 
 def publish_metrics(client: Clients, begin: int = 0, end: int | None = None) -> int:
@@ -123,7 +123,7 @@ def publish_metrics(client: Clients, begin: int = 0, end: int | None = None) -> 
     It does not look into logs itself, as CloudWatch does; so alarms and `status` would see none of
     our metrics. All logs are read: stacks come and go meanwhile. Returns how many values it put.
     """
-    samples = list(read_emf_samples(_lines(client("logs"), begin, end)))
+    samples = list(read_emf_samples(_read_log_lines(client("logs"), begin, end)))
     cloudwatch = client("cloudwatch")
     for namespace in sorted({sample.metric.namespace for sample in samples}):
         data = [
@@ -138,12 +138,14 @@ def publish_metrics(client: Clients, begin: int = 0, end: int | None = None) -> 
             for sample in samples
             if sample.metric.namespace == namespace
         ]
-        for start in range(0, len(data), _BATCH):
-            cloudwatch.put_metric_data(Namespace=namespace, MetricData=data[start : start + _BATCH])
+        for start in range(0, len(data), _MAX_METRICS_PER_REQUEST):
+            cloudwatch.put_metric_data(
+                Namespace=namespace, MetricData=data[start : start + _MAX_METRICS_PER_REQUEST]
+            )
     return len(samples)
 
 
-def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
+def _read_log_lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
     groups = [
         group["logGroupName"]
         for page in logs.get_paginator("describe_log_groups").paginate()
@@ -161,9 +163,9 @@ def _lines(logs: Client, begin: int, end: int | None) -> Iterator[str]:
 def main() -> None:
     """Run an emulated deployment until Ctrl-C; exit with 1 and a message on failure."""
     try:
-        stop_on_signals((SIGTERM, SIGHUP))
+        install_stop_signal_handlers((SIGTERM, SIGHUP))
         with emulated_deployment() as prepared:
-            _stay(prepared)
+            _publish_until_interrupted(prepared)
             print_flushed("stopping, and removing what the emulator wrote ...")
     except CardsharpError as error:
         sys.exit(str(error))
@@ -171,20 +173,22 @@ def main() -> None:
         print_flushed("stopped")
 
 
-def _stay(trial: EmulatedDeployment) -> None:
-    """Publish what is logged until Ctrl-C, and say how other commands reach this cloud."""
+def _publish_until_interrupted(deployment: EmulatedDeployment) -> None:
+    """Print how other commands reach this cloud, then publish logged metrics until Ctrl-C."""
     native = native_target().environment()
     building = {name: native[name] for name in ("LAMBDA_PYTHON", "LAMBDA_PLATFORM")}
-    with deployment_environment(trial.emulator) as environment:
+    with deployment_environment(deployment.emulator) as environment:
         print_flushed("\nIn another terminal:\n")
         for name, value in {**environment, **building}.items():
             print_flushed(f"export {name}={shlex.quote(value)}")
-        print_flushed(f"\nThe arena is {trial.arena.url}. Press Ctrl-C here to stop everything.")
+        print_flushed(
+            f"\nThe arena is {deployment.arena.url}. Press Ctrl-C here to stop everything."
+        )
         clock, begin = SystemClock(), 0
         while True:
-            clock.sleep(_PAUSE)
-            end = round((clock.now() - _SETTLED).timestamp() * 1000)
-            publish_metrics(trial.stack.client, begin, end)  # each line once
+            clock.sleep(_PUBLISH_INTERVAL)
+            end = round((clock.now() - _LOG_SETTLE_TIME).timestamp() * 1000)
+            publish_metrics(deployment.stack.client, begin, end)  # each line once
             begin = end
 
 

@@ -17,7 +17,7 @@ from cardsharp.store.match_log import (
 )
 from cardsharp_tools.match_sources.match_logs import game_of_match, import_match, open_log
 
-_ALL = 1_000_000
+_MAX_MATCHES = 1_000_000
 
 
 def export_matches(source: MatchReader, path: Path) -> int:
@@ -29,7 +29,7 @@ def export_matches(source: MatchReader, path: Path) -> int:
     """
     faults: list[str] = []
     with open_log(f"sqlite:{path}") as target:
-        finished = source.matches(status=MatchStatus.FINISHED, limit=_ALL)
+        finished = source.matches(status=MatchStatus.FINISHED, limit=_MAX_MATCHES)
         missing = [record for record in finished if target.match(record.match_id) is None]
         for match in reversed(missing):
             moves = source.moves(match.match_id)
@@ -50,11 +50,11 @@ def rewrite_legacy_matches(table: DynamoTable, reader: DynamoMatchReader) -> int
     """Rewrite the finished matches of earlier versions as plain attributes; return how many."""
     ids = legacy_match_ids(table)
     for match_id in ids:
-        rewrite_match(table, reader, match_id, _summarize)
+        rewrite_match(table, reader, match_id, _summarize_moves)
     return len(ids)
 
 
-def _summarize(record: MatchRecord, moves: Sequence[MoveRecord]) -> Summaries:
+def _summarize_moves(record: MatchRecord, moves: Sequence[MoveRecord]) -> Summaries:
     try:
         lazy_import = game_of_match(record).summarize_moves
     except InvalidInput:

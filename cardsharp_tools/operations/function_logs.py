@@ -78,7 +78,7 @@ def log_lines(stack: Stack, match_id: str | None, since: datetime) -> list[LogLi
         ]
 
     lines = []
-    for function, group in stack.log_groups.items():
+    for function, group in stack.log_group_by_function.items():
         for event in call_with_retries(f"log group {group}", events, group):
             fields, at = None, datetime.fromtimestamp(event["timestamp"] / 1000, UTC)
             with suppress(ValueError):

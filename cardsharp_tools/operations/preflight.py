@@ -75,7 +75,9 @@ class ConcurrencyDemand:
         Raises `ConfigError` for an unknown service.
         """
         reserved_by_function = {
-            name: _max_reserved(resource["Properties"]["ReservedConcurrentExecutions"])
+            name: _resolve_reserved_concurrency(
+                resource["Properties"]["ReservedConcurrentExecutions"]
+            )
             for name, resource in all_template_resources().items()
             if "ReservedConcurrentExecutions" in resource.get("Properties", {})
         }
@@ -92,14 +94,14 @@ class ConcurrencyDemand:
         return sum(reserved_by_function[name] for name in function_names) + larger
 
 
-def _max_reserved(reserved: Any) -> int:  # noqa: ANN401 - a part of the template
-    """Return the reserved number with `Reserve=yes` and the parameters' defaults."""
+def _resolve_reserved_concurrency(reserved: Any) -> int:  # noqa: ANN401 - a part of the template
+    """Return the reserved concurrency with `Reserve=yes` and the parameters' defaults."""
     if not isinstance(reserved, dict):
         return int(reserved)
     if "Ref" in reserved:
         return int(load_template(ARENA_TEMPLATE)["Parameters"][reserved["Ref"]]["Default"])
     condition, yes, no = reserved["Fn::If"]
-    return _max_reserved(yes if condition.endswith("HasReserve") else no)
+    return _resolve_reserved_concurrency(yes if condition.endswith("HasReserve") else no)
 
 
 def default_demand() -> ConcurrencyDemand:
@@ -144,7 +146,7 @@ def run_preflight_checks(client: Clients, demand: ConcurrencyDemand) -> Iterator
 
     yield run_check("region", lambda: str(client("lambda").meta.region_name))
     yield run_check("credentials", caller)
-    yield run_check("rights", lambda: _rights(client, caller(), demand.stack))
+    yield run_check("rights", lambda: _check_permissions(client, caller(), demand.stack))
     yield run_check("quota", lambda: check_quota(account_quota(client), demand))
 
 
@@ -196,10 +198,10 @@ def check_quota(quota: int, demand: ConcurrencyDemand) -> str:
     return summary
 
 
-def _rights(client: Clients, arn: str, stack: str) -> str:
-    """Check the permissions of the permission table by IAM's policy simulation.
+def _check_permissions(client: Clients, arn: str, stack: str) -> str:
+    """Check the permissions in the permission table by IAM's policy simulation.
 
-    Raises `ConfigError` if one is missing, or `CheckSkipped` if they cannot be simulated.
+    Raise `ConfigError` if one is missing, or `CheckSkipped` if they cannot be simulated.
     """
     account, identity = arn.split(":")[4], arn.split(":", 5)[5]
     if identity == "root":
@@ -215,7 +217,7 @@ def _rights(client: Clients, arn: str, stack: str) -> str:
 
     def may(action: str, resource: str, context_values: Mapping[str, str]) -> bool:
         resource_arn = resource.format(service=action.partition(":")[0], **template_values)
-        return _simulated(client("iam"), arn, action, resource_arn, context_values)
+        return _is_allowed_by_simulation(client("iam"), arn, action, resource_arn, context_values)
 
     missing, advice = [], ""
     for permission in tomllib.loads(_PERMISSION_TABLE.read_text("utf-8"))["asked"]:
@@ -243,12 +245,12 @@ def _rights(client: Clients, arn: str, stack: str) -> str:
     return f"enough to deploy {stack}{advice}"
 
 
-def _simulated(
+def _is_allowed_by_simulation(
     iam: Client, arn: str, action: str, resource: str, context: Mapping[str, str]
 ) -> bool:
     """Return True if IAM's simulation allows an identity an action.
 
-    Raises `CheckSkipped` if the simulation is not available.
+    Raise `CheckSkipped` if the simulation is not available.
     """
     context_entries = [
         {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
@@ -266,10 +268,10 @@ def _simulated(
     )
 
 
-UPGRADE = "docs/operations.md, From version 0.2"
+UPGRADE_RUNBOOK = "docs/operations.md, From version 0.2"
 
 
-def check_deployed_version(client: Clients, name: str) -> Iterator[CheckResult]:
+def check_update_keeps_services(client: Clients, name: str) -> Iterator[CheckResult]:
     """Yield a failed check if the stack is of version 0.2 and would lose services."""
     try:
         parameters = find_stack(name, client).parameters
@@ -284,6 +286,6 @@ def check_deployed_version(client: Clients, name: str) -> Iterator[CheckResult]:
         text = (
             f"{name} is of version 0.2. Its match log stays, but an update deletes "
             f"{deleted_parts} with "
-            f"their tables. Deploy them as stacks of their own ({UPGRADE})."
+            f"their tables. Deploy them as stacks of their own ({UPGRADE_RUNBOOK})."
         )
         yield CheckResult("upgrade", CheckStatus.FAILED, text)

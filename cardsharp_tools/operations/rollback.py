@@ -42,7 +42,7 @@ def roll_back(stack: Stack) -> list[VersionChange]:
     it changed none, or has been rolled back already, or a function has no earlier version.
     """
     changes = []
-    for function, current, versions in _functions(stack):
+    for function, current, versions in _list_functions(stack):
         newest = versions[-1]
         if newest.number != current or newest.published_at < stack.updated_at:
             continue
@@ -53,7 +53,7 @@ def roll_back(stack: Stack) -> list[VersionChange]:
         raise ConfigError(
             f"The last deployment of {stack.name} changed no function, or is rolled back already."
         )
-    _apply(stack, changes)
+    _apply_changes(stack, changes)
     return changes
 
 
@@ -64,16 +64,16 @@ def undo_rollback(stack: Stack) -> list[VersionChange]:
     """
     changes = [
         VersionChange(function, str(current), str(versions[-1].number))
-        for function, current, versions in _functions(stack)
+        for function, current, versions in _list_functions(stack)
         if versions[-1].number != current
     ]
     if not changes:
         raise ConfigError(f"All functions of {stack.name} use their newest version already.")
-    _apply(stack, changes)
+    _apply_changes(stack, changes)
     return changes
 
 
-def _apply(stack: Stack, changes: list[VersionChange]) -> None:
+def _apply_changes(stack: Stack, changes: list[VersionChange]) -> None:
     update = stack.client("lambda").update_alias
     for change in changes:
         call_with_retries(
@@ -85,19 +85,22 @@ def _apply(stack: Stack, changes: list[VersionChange]) -> None:
         )
 
 
-def _functions(stack: Stack) -> Iterator[tuple[str, int, list[PublishedVersion]]]:
-    """Yield each function with an alias, the version in use, and all versions in order."""
+def _list_functions(stack: Stack) -> Iterator[tuple[str, int, list[PublishedVersion]]]:
+    """Yield each function that has an alias.
+
+    The tuple has its name, the version in use, and all versions in order.
+    """
     client = stack.client("lambda")
     for logical_name in sorted(stack.ids):
         if not logical_name.endswith(f"Alias{ALIAS}"):
             continue
         function = stack.ids[logical_name.removesuffix(f"Alias{ALIAS}")]
         alias = call_with_retries("alias", client.get_alias, FunctionName=function, Name=ALIAS)
-        yield function, int(alias["FunctionVersion"]), _versions(client, function)
+        yield function, int(alias["FunctionVersion"]), _list_versions(client, function)
 
 
-def _versions(client: Client, function: str) -> list[PublishedVersion]:
-    """The published versions of a function, the oldest first."""
+def _list_versions(client: Client, function: str) -> list[PublishedVersion]:
+    """Return the published versions of a function, the oldest first."""
     pages = client.get_paginator("list_versions_by_function").paginate(FunctionName=function)
     items = call_with_retries(
         "versions", lambda: [item for page in pages for item in page["Versions"]]

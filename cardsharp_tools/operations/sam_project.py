@@ -55,7 +55,7 @@ def deploy(
             "SAM needs make, which is missing. Install it (Debian: `apt install make`)."
         )
     environment = BuildTarget().environment()
-    built = _run(
+    built = _run_sam(
         [sam, "build", "--config-env", config], folder, {**environment, **QUIET_ENVIRONMENT}
     )
     if built != 0:
@@ -69,10 +69,15 @@ def deploy(
         *("--config-file", str((folder / "samconfig.toml").resolve()), "--config-env", config),
         *("--template-file", str(template), "--stack-name", stack, *extra_args),
     ]  # SAM looks for its settings beside the built template, where there are none
-    return _run([sam, "deploy", *words, "--parameter-overrides", *overrides], folder, environment)
+    return _run_sam(
+        [sam, "deploy", *words, "--parameter-overrides", *overrides], folder, environment
+    )
 
 
-def _run(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
-    """Run it there; it may ask, and prints for itself."""
+def _run_sam(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> int:
+    """Run a SAM command in a folder; return its exit code.
+
+    The command uses this terminal: it may ask questions, and prints its own output.
+    """
     variables = {**os.environ, **environment, "SAM_CLI_TELEMETRY": "0"}
     return subprocess.run(command, cwd=folder, env=variables, check=False).returncode  # noqa: S603 - SAM itself

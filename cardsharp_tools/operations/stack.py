@@ -55,14 +55,14 @@ class Stack:
         return DynamoMatchLog(self.output("MatchTable"), SystemClock(), self.client("dynamodb"))
 
     @property
-    def table(self) -> DynamoTable:
+    def match_log_table(self) -> DynamoTable:
         """The table of the match log."""
         return DynamoTable(self.output("MatchTable"), self.client("dynamodb"))
 
     @cached_property
     def runtime_settings_store(self) -> DynamoRuntimeSettings:
         """Runtime settings of the stack, which change without a deployment."""
-        return DynamoRuntimeSettings(self.table)
+        return DynamoRuntimeSettings(self.match_log_table)
 
     @property
     def has_bot(self) -> bool:
@@ -75,7 +75,7 @@ class Stack:
         return "DirectorName" in self.outputs
 
     @property
-    def log_groups(self) -> dict[str, str]:
+    def log_group_by_function(self) -> dict[str, str]:
         """Log groups by function name, also those in nested stacks."""
         return {
             name.removesuffix("Logs").lower(): group
@@ -125,25 +125,36 @@ def find_stack(name: str, client: Clients) -> Stack:
     }
     protected = bool(description.get("EnableTerminationProtection"))
     return Stack(
-        name, changed, protected, parameters, outputs, physical_ids(formation, name), client
+        name,
+        changed,
+        protected,
+        parameters,
+        outputs,
+        physical_ids_by_logical_name(formation, name),
+        client,
     )
 
 
-def physical_ids(formation: Client, name: str, prefix: str = "") -> dict[str, str]:
-    """Return the physical ids in a stack and its nested stacks, by flattened names."""
-    pages = formation.get_paginator("list_stack_resources").paginate(StackName=name)
+def physical_ids_by_logical_name(
+    formation: Client, stack_name: str, name_prefix: str = ""
+) -> dict[str, str]:
+    """Return the physical ids in a stack and its nested stacks, by flattened logical names.
+
+    Each name begins with `name_prefix`.
+    """
+    pages = formation.get_paginator("list_stack_resources").paginate(StackName=stack_name)
     every = "StackResourceSummaries"
     listed = call_with_retries(
-        f"stack {name}", lambda: [resource for page in pages for resource in page[every]]
+        f"stack {stack_name}", lambda: [resource for page in pages for resource in page[every]]
     )
     ids = {
-        f"{prefix}{resource['LogicalResourceId']}": resource.get("PhysicalResourceId", "")
+        f"{name_prefix}{resource['LogicalResourceId']}": resource.get("PhysicalResourceId", "")
         for resource in listed
     }
     for resource in listed:
         if resource["ResourceType"] == "AWS::CloudFormation::Stack":
             inner = resource_name_prefix(resource["LogicalResourceId"])
-            ids |= physical_ids(formation, resource["PhysicalResourceId"], inner)
+            ids |= physical_ids_by_logical_name(formation, resource["PhysicalResourceId"], inner)
     return ids
 
 

@@ -19,7 +19,7 @@ from cardsharp.play.strategy_registry import registry_for
 from cardsharp.server.access_gate import TOKEN_PARAMETER, sign_access_token
 from cardsharp_tools.cli.health_checks import CheckResult, run_check
 from cardsharp_tools.local_cloud.template_files import service_prefix
-from cardsharp_tools.operations.dead_letters import DeadLetterQueue, drop
+from cardsharp_tools.operations.dead_letters import DeadLetterQueueKind, drop
 from cardsharp_tools.operations.stack import CamelCaseModel, Stack, Timestamp
 
 VIEWER_SERVICE = "viewer"  # the pages' name, where a service is named by its game
@@ -27,7 +27,7 @@ VIEWER_SERVICE = "viewer"  # the pages' name, where a service is named by its ga
 
 def create_practice_matches(stack: Stack, event: Mapping[str, object]) -> list[str]:
     """Create practice matches and return their ids; raise `CardsharpError` on failure."""
-    failed, payload = _invoked(stack, "PracticeName", event)
+    failed, payload = _invoke_once(stack, "PracticeName", event)
     if failed:
         raise CardsharpError(
             f"The practice function failed: {payload.get('errorMessage', payload)}"
@@ -36,17 +36,17 @@ def create_practice_matches(stack: Stack, event: Mapping[str, object]) -> list[s
     return ids
 
 
-def _invoked(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bool, Any]:
+def _invoke_once(stack: Stack, output: str, event: Mapping[str, object]) -> tuple[bool, Any]:
     """Invoke a function once; return True if it failed, and its response.
 
-    It is not retried, because a repeated invocation might do its work twice.
+    It is not retried, because a repeated invocation might have its effects twice.
     """
     function = stack.output(output)
     response = stack.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
     return bool(response.get("FunctionError")), json.loads(response["Payload"].read() or b"null")
 
 
-def check_deployed_functions(stack: Stack) -> Iterator[CheckResult]:
+def run_checks_in_deployed_functions(stack: Stack) -> Iterator[CheckResult]:
     """Check settings, strategy and password from inside the deployed functions."""
 
     def check_bot() -> str:
@@ -66,7 +66,7 @@ def check_deployed_functions(stack: Stack) -> Iterator[CheckResult]:
 def check_arena_requires_login(stack: Stack) -> None:
     """Check that the arena answers 401 to a request without login, so it has a password."""
     event = {"requestContext": {"http": {"method": "GET"}}, "rawPath": "/api/sessioninfo"}
-    failed, payload = _invoked(stack, "ArenaName", event)
+    failed, payload = _invoke_once(stack, "ArenaName", event)
     if failed or payload.get("statusCode") != HTTPStatus.UNAUTHORIZED:
         raise CardsharpError(
             f"The arena failed: {payload.get('errorMessage') or payload.get('body')}"
@@ -87,7 +87,7 @@ def rotate_arena_secret(
     register_secrets(password)
     verify(username, password)
     _put_secret(stack, stack.output("SecretName"), username, password)
-    drop(stack, None, DeadLetterQueue.POLLER)
+    drop(stack, None, DeadLetterQueueKind.POLLER)
 
 
 def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
@@ -168,7 +168,9 @@ late.
 """
 
 
-def pause(stack: Stack, *, stop_schedule: bool = False, clock: Clock | None = None) -> None:
+def pause_new_matches(
+    stack: Stack, *, stop_schedule: bool = False, clock: Clock | None = None
+) -> None:
     """Stop taking new matches, and return when every process knows; running ones are played on.
 
     `stop_schedule` also stops the poller's schedule, for a time in which nothing is to be paid.
@@ -210,7 +212,7 @@ def get_poller_schedule(stack: Stack) -> Any:  # noqa: ANN401 - AWS's answer
     return call_with_retries("schedule", get, Name=stack.ids["PollerEveryMinute"])
 
 
-def protect(stack: Stack, *, is_on: bool = True) -> None:
+def set_deletion_protection(stack: Stack, *, is_on: bool = True) -> None:
     """Protect a stack and its match log against deletion, or remove the protection.
 
     The template does not set it: a stack whose creation failed could not be deleted then.
@@ -240,7 +242,7 @@ def is_table_protected(stack: Stack) -> bool:
 PASSWORD_PARAMETERS = ("arena", "viewer", "deadmansdraw")  # as `rotate-secret` calls its parameters
 
 
-def delete_secrets(stack: Stack, *, include_match_log: bool) -> list[str]:
+def delete_passwords_and_log(stack: Stack, *, include_match_log: bool) -> list[str]:
     """Delete a stack's passwords and, if wanted, its match log; return the deleted names.
 
     Raises `ConfigError` if it is still playing, or its match log is protected against deletion.
@@ -291,7 +293,7 @@ class EffectiveBotSettings(CamelCaseModel):
         )
 
     @property
-    def when(self) -> str:
+    def listening_times_text(self) -> str:
         """Text that says when the bot listens."""
         if not self.windows:
             return "always"
@@ -301,14 +303,14 @@ class EffectiveBotSettings(CamelCaseModel):
         return f"{self.windows}, until {until:%Y-%m-%d %H:%M} UTC by hand"
 
 
-def read_settings(stack: Stack) -> EffectiveBotSettings:
+def read_effective_settings(stack: Stack) -> EffectiveBotSettings:
     """Return the effective settings of a stack; raises `StoreError`."""
     switches, get_parameter = stack.runtime_settings_store.read(), stack.parameters.get
     tags = tuple(tag.strip() for tag in get_parameter("MatchTags", "").split(",") if tag.strip())
     return EffectiveBotSettings(
         strategy=switches.strategy or get_parameter("Strategy") or GAME.default_strategy,
         tags=tags if switches.tags is None else switches.tags,
-        at_once=switches.at_once or _max_concurrency(stack),
+        at_once=switches.at_once or _read_max_concurrency(stack),
         paused=switches.paused,
         windows=get_parameter("ListeningWindows", ""),
         awake_until=switches.awake_until,
@@ -325,7 +327,7 @@ def update_settings(stack: Stack, **changes: object) -> RuntimeSettings:
     )
     if changes.get("strategy") is not None:
         registry_for(GAME.strategy_package).factory(str(switches.strategy))
-    max_concurrency = _max_concurrency(stack)
+    max_concurrency = _read_max_concurrency(stack)
     if changes.get("at_once") is not None and (switches.at_once or 0) > max_concurrency:
         raise ConfigError(
             f"--concurrency cannot exceed MatchLimit, which is {max_concurrency}. Deploy the stack "
@@ -335,6 +337,6 @@ def update_settings(stack: Stack, **changes: object) -> RuntimeSettings:
     return switches
 
 
-def _max_concurrency(stack: Stack) -> int:
+def _read_max_concurrency(stack: Stack) -> int:
     """Return the maximum number of concurrent workers."""
     return int(stack.parameters["MatchLimit"])

@@ -8,22 +8,22 @@ from pydantic import Field
 
 from cardsharp.aws.client import call_with_retries
 from cardsharp.aws.telemetry import NAMESPACE
-from cardsharp.core.metrics import Metric
+from cardsharp.core.metrics import MetricName
 from cardsharp.store.match_log import MatchStatus
-from cardsharp_tools.operations.dead_letters import DeadLetterQueue
+from cardsharp_tools.operations.dead_letters import DeadLetterQueueKind
 from cardsharp_tools.operations.preflight import account_quota
 from cardsharp_tools.operations.stack import CamelCaseModel, Clients, Stack, Timestamp
 from cardsharp_tools.operations.stack_control import (
     EffectiveBotSettings,
     get_poller_schedule,
     is_table_protected,
-    read_settings,
+    read_effective_settings,
 )
 
 MAX_POLL_AGE = timedelta(minutes=3)  # after a successful poll a stack counts as listening so long
 
-_FINISHED = 20
-_MESSAGES = "ApproximateNumberOfMessages"
+_MAX_FINISHED_MATCHES = 20
+_VISIBLE_MESSAGES_ATTRIBUTE = "ApproximateNumberOfMessages"
 
 
 class BotStatus(CamelCaseModel):
@@ -81,7 +81,7 @@ class StackStatus(CamelCaseModel):
             last_poll_text = "never" if bot.last_poll is None else f"{bot.last_poll:%H:%M} UTC"
             yield f"settings  {bot.settings}"
             when = f"schedule {bot.schedule.lower()}, last successful poll {last_poll_text}"
-            yield f"listening {bot.settings.when}, {when}"
+            yield f"listening {bot.settings.listening_times_text}, {when}"
             waits = f"{bot.waiting} waiting, {bot.in_flight} in flight"
             yield f"playing   {', '.join(bot.running) or 'nothing'}; {waits}"
             counted = ", ".join(
@@ -103,14 +103,14 @@ class StackStatus(CamelCaseModel):
 def read_status(stack: Stack) -> StackStatus:
     """Return the stack's status, up to a minute old; raise `StoreError` if AWS fails."""
     current_time = datetime.now(UTC)
-    bot = _bot(stack, current_time) if stack.has_bot else None
+    bot = _read_bot_status(stack, current_time) if stack.has_bot else None
     director = None
     if stack.has_director:
         director = DirectorStatus(
-            waiting=_depth(stack, DeadLetterQueue.DIRECTOR.source_queue_url(stack)),
-            dead_letters=_depth(stack, DeadLetterQueue.DIRECTOR.queue_url(stack)),
-            errors=_counted(stack, "Errors", current_time),
-            throttles=_counted(stack, "Throttles", current_time),
+            waiting=_read_queue_depth(stack, DeadLetterQueueKind.DIRECTOR.source_queue_url(stack)),
+            dead_letters=_read_queue_depth(stack, DeadLetterQueueKind.DIRECTOR.queue_url(stack)),
+            errors=_sum_director_metric(stack, "Errors", current_time),
+            throttles=_sum_director_metric(stack, "Throttles", current_time),
         )
     alarms = active_alarms(stack)
     return StackStatus(
@@ -121,31 +121,35 @@ def read_status(stack: Stack) -> StackStatus:
         bot=bot,
         director=director,
         problems=(
-            *_problems(stack, bot, director, current_time),
+            *_list_problems(stack, bot, director, current_time),
             *(f"The alarm {name} is on (docs/operations.md)." for name in alarms),
         ),
     )
 
 
-def _bot(stack: Stack, current_time: datetime) -> BotStatus:
-    finished = stack.log.matches(status=MatchStatus.FINISHED, limit=_FINISHED)
+def _read_bot_status(stack: Stack, current_time: datetime) -> BotStatus:
+    finished = stack.log.matches(status=MatchStatus.FINISHED, limit=_MAX_FINISHED_MATCHES)
     quarter = timedelta(minutes=15)
-    polls = _minutes(stack, Metric.POLLS, {"service": stack.name}, current_time, quarter)
+    polls = _sum_metric_by_minute(
+        stack, MetricName.POLLS, {"service": stack.name}, current_time, quarter
+    )
     return BotStatus(
         table=stack.output("MatchTable"),
-        settings=read_settings(stack),
+        settings=read_effective_settings(stack),
         schedule=get_poller_schedule(stack)["State"],
         last_poll=max(polls, default=None),
         running=tuple(record.match_id for record in stack.log.running_matches()),
-        waiting=_depth(stack, stack.output("MatchQueueUrl")),
-        in_flight=_depth(stack, stack.output("MatchQueueUrl"), f"{_MESSAGES}NotVisible"),
-        dead_letters=_depth(stack, DeadLetterQueue.WORKER.queue_url(stack)),
-        failed_ticks=_depth(stack, DeadLetterQueue.POLLER.queue_url(stack)),
+        waiting=_read_queue_depth(stack, stack.output("MatchQueueUrl")),
+        in_flight=_read_queue_depth(
+            stack, stack.output("MatchQueueUrl"), f"{_VISIBLE_MESSAGES_ATTRIBUTE}NotVisible"
+        ),
+        dead_letters=_read_queue_depth(stack, DeadLetterQueueKind.WORKER.queue_url(stack)),
+        failed_ticks=_read_queue_depth(stack, DeadLetterQueueKind.POLLER.queue_url(stack)),
         results=Counter(str((match.outcome or {}).get("result")) for match in finished),
     )
 
 
-def _problems(
+def _list_problems(
     stack: Stack, bot: BotStatus | None, director: DirectorStatus | None, current_time: datetime
 ) -> Iterator[str]:
     counted: dict[str, int] = {}
@@ -185,29 +189,37 @@ def is_stack_and_log_protected(stack: Stack) -> bool:
     return stack.is_protected and (not stack.has_bot or is_table_protected(stack))
 
 
-def _counted(stack: Stack, metric: str, current_time: datetime) -> int:
-    """Return Lambda's count of a metric of the director within an hour."""
+def _sum_director_metric(stack: Stack, metric: str, current_time: datetime) -> int:
+    """Return the sum of one of the director's Lambda metrics over the last hour."""
     dimensions = {"FunctionName": stack.output("DirectorName")}
     return round(
-        sum(_minutes(stack, metric, dimensions, current_time, timedelta(hours=1)).values())
+        sum(
+            _sum_metric_by_minute(
+                stack, metric, dimensions, current_time, timedelta(hours=1)
+            ).values()
+        )
     )
 
 
-def _minutes(
+def _sum_metric_by_minute(
     stack: Stack,
     metric: str,
     dimensions: Mapping[str, str],
     current_time: datetime,
-    back: timedelta,
+    period: timedelta,
 ) -> dict[datetime, float]:
-    """The sums of a metric of ours, or of one of our functions, by the minutes that have any."""
+    """Return the sums of a metric by minute, without the minutes that have no data.
+
+    The metric is one of the project's own, or one of Lambda's if a dimension names a
+    function.
+    """
     response = call_with_retries(
         "metrics",
         stack.client("cloudwatch").get_metric_statistics,
         Namespace="AWS/Lambda" if "FunctionName" in dimensions else NAMESPACE,
         MetricName=metric,
         Dimensions=[{"Name": name, "Value": value} for name, value in dimensions.items()],
-        StartTime=current_time - back,
+        StartTime=current_time - period,
         EndTime=current_time + timedelta(minutes=1),
         Period=60,
         Statistics=["Sum"],
@@ -215,10 +227,10 @@ def _minutes(
     return {datapoint["Timestamp"]: datapoint["Sum"] for datapoint in response["Datapoints"]}
 
 
-def _depth(stack: Stack, url: str, name: str = _MESSAGES) -> int:
+def _read_queue_depth(stack: Stack, url: str, attribute: str = _VISIBLE_MESSAGES_ATTRIBUTE) -> int:
     ask = stack.client("sqs").get_queue_attributes
-    response = call_with_retries("queue", ask, QueueUrl=url, AttributeNames=[name])
-    return int(response["Attributes"][name])
+    response = call_with_retries("queue", ask, QueueUrl=url, AttributeNames=[attribute])
+    return int(response["Attributes"][attribute])
 
 
 def active_alarms(stack: Stack) -> tuple[str, ...]:

@@ -19,12 +19,12 @@ from cardsharp_tools.executors.external_program import message_if_slow
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
 """Flags without contraction of floating-point operations, which must round as Python's do."""
 
-_SHARED = Path(__file__).parent / "native"  # headers that the games share
+_SHARED_HEADERS = Path(__file__).parent / "native"  # headers that the games share
 SLOW_COMPILE_SECONDS = 1.0  # seconds after which a message says that code is compiled
 DISABLE_VARIABLE = "CARDSHARP_NATIVE"  # variable that is 0 to play in plain Python
 
 
-_KINDS = {
+_C_TYPES = {
     "?": ctypes.c_bool,
     "b": ctypes.c_int8,
     "h": ctypes.c_int16,
@@ -46,7 +46,7 @@ def struct_fields(kinds: str, field_names: str, *arrays: Any) -> list[tuple[str,
     `kinds` has a character for the type of each member; "." stands for the next of `arrays`.
     """
     more = iter(arrays)
-    types = [next(more) if kind == "." else _KINDS[kind] for kind in kinds]
+    types = [next(more) if kind == "." else _C_TYPES[kind] for kind in kinds]
     return list(zip(field_names.split(), types, strict=True))
 
 
@@ -55,8 +55,8 @@ def declare_function(function: Any, argument_types: str, return_type: str = "i")
 
     Each type is a character; "" as `return_type` means no result.
     """
-    function.argtypes = [_KINDS[kind] for kind in argument_types]
-    function.restype = _KINDS[return_type] if return_type else None
+    function.argtypes = [_C_TYPES[kind] for kind in argument_types]
+    function.restype = _C_TYPES[return_type] if return_type else None
     return function
 
 
@@ -64,38 +64,38 @@ def unavailable_reason() -> str | None:
     """Return the reason why no code is compiled here, in one sentence; None if code is compiled."""
     if os.environ.get(DISABLE_VARIABLE) == "0":
         return f"The compiled engine is turned off by {DISABLE_VARIABLE}=0."
-    if _compiler() is None:
+    if _find_compiler() is None:
         return "There is no C compiler (cc); plain Python plays, 40 to 100 times slower."
     return None
 
 
 @cache
-def load_library(sources: Path) -> CDLL | None:
+def load_library(source_folder: Path) -> CDLL | None:
     """Return the compiled library of a folder's C files, or None without a compiler.
 
     Raises `ConfigError` if the code cannot be compiled.
     """
-    library = compile_library(sources)
+    library = compile_library(source_folder)
     return None if library is None else CDLL(str(library))
 
 
-def compile_library(sources: Path) -> Path | None:
-    """Compile the `.c` files of a folder; return the library, or None without a compiler.
+def compile_library(source_folder: Path) -> Path | None:
+    """Compile the `.c` files of a folder; return the library's path, None without a compiler.
 
     Raises `ConfigError` if the compiler fails, with its message and what to do.
     """
-    compiler = _compiler()
+    compiler = _find_compiler()
     if unavailable_reason() is not None or compiler is None:
         return None
     cache_folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    name = f"{sources.parent.name}-{_fingerprint(compiler, sources)}.so"
+    name = f"{source_folder.parent.name}-{_compute_fingerprint(compiler, source_folder)}.so"
     library = cache_folder / "cardsharp" / name
     if not library.exists():
-        _compile(compiler, sources, library)
+        _compile_library(compiler, source_folder, library)
     return library
 
 
-def _compile(compiler: str, folder: Path, library: Path) -> None:
+def _compile_library(compiler: str, folder: Path, library: Path) -> None:
     try:
         library.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -106,7 +106,7 @@ def _compile(compiler: str, folder: Path, library: Path) -> None:
     # Compile into a temporary file and move it, so that no process loads half a library.
     unfinished = library.with_suffix(f".{os.getpid()}.tmp")
     sources = [str(source) for source in sorted(folder.glob("*.c"))]
-    flags = (*FLAGS, f"-I{_SHARED}")
+    flags = (*FLAGS, f"-I{_SHARED_HEADERS}")
     command = [compiler, *flags, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
     with message_if_slow(
         f"compiling {folder.parent.name} once, some 10 s ...", SLOW_COMPILE_SECONDS
@@ -121,12 +121,12 @@ def _compile(compiler: str, folder: Path, library: Path) -> None:
     unfinished.replace(library)
 
 
-def _compiler() -> str | None:
+def _find_compiler() -> str | None:
     return shutil.which(os.environ.get("CC", "cc"))
 
 
-def _fingerprint(compiler: str, folder: Path) -> str:
+def _compute_fingerprint(compiler: str, folder: Path) -> str:
     digest = sha256(" ".join((compiler, *FLAGS)).encode())
-    for source in sorted((*folder.glob("*.c"), *folder.glob("*.h"), *_SHARED.glob("*.h"))):
+    for source in sorted((*folder.glob("*.c"), *folder.glob("*.h"), *_SHARED_HEADERS.glob("*.h"))):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]

@@ -46,10 +46,10 @@ def play_compiled(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pair]:
     played = engine.play_pairs(
         (first_player, second_player), plan.seed, pair_numbers, luck_adjusted=plan.luck_adjusted
     )
-    return [tuple(_result(result, plan) for result in pair) for pair in played]
+    return [tuple(_to_match_result(result, plan) for result in pair) for pair in played]
 
 
-def _result(match: Compiled, plan: DuelPlan) -> FirstPlayerMatchResult:
+def _to_match_result(match: Compiled, plan: DuelPlan) -> FirstPlayerMatchResult:
     counts = ("scores", "turns", "actions", "busts")
     luck = FirstPlayerLuck(match.again, match.luck) if plan.luck_adjusted else None
     return FirstPlayerMatchResult(
@@ -62,7 +62,7 @@ def euchre_player(effort: SearchBudget) -> Strategy | None:
     return euchre.NativePimcStrategy(effort) if euchre.native_library() else None
 
 
-def counter_weight_trainer(seed: int, matches: int) -> CounterWeightTrainer | None:
+def weight_trainer_against_opponent(seed: int, matches: int) -> CounterWeightTrainer | None:
     """Return a trainer and tester of weights against an opponent, or None."""
     engine = load_engine()
     return None if engine is None else CounterWeightTrainer(engine, seed, matches)
@@ -76,34 +76,34 @@ def native_stepper(
     None if nothing is compiled, or if an opponent has no native version that decides from the
     public table alone.
     """
-    library = _library(game)
+    library = _load_library(game)
     if library is None:
         return None
-    policies = {seat: _policy(game, name) for seat, name in opponents.items()}
+    policies = {seat: _find_policy_address(game, name) for seat, name in opponents.items()}
     for seat, policy in policies.items():
         if policy is None:
-            _say_plain(opponents[seat])
+            _warn_no_native_player(opponents[seat])
             return None
     native_policies = {seat: policy for seat, policy in policies.items() if policy is not None}
     reopen = partial(native_stepper, game, lane_count, seats, dict(opponents))
     return NativeStepper(library, (lane_count, seats), native_policies, reopen)
 
 
-def _policy(game: str, name: str) -> int | None:
-    """Return the address of the opponent's compiled twin."""
+def _find_policy_address(game: str, name: str) -> int | None:
+    """Return the address of the policy of the opponent's compiled twin; None without a twin."""
     player = native_player(name) if game == "deadmansdraw" else None
     return None if player is None or player.belief_book is not None else player.policy
 
 
 @cache
-def _say_plain(name: str) -> None:
+def _warn_no_native_player(name: str) -> None:
     hang_monitor.write_unbuffered(
         f"No compiled player is {display_name(name)}; plain Python steps its lanes, slower."
     )
 
 
 @cache
-def _library(game: str) -> CDLL | None:
+def _load_library(game: str) -> CDLL | None:
     reason = unavailable_reason()
     if reason is not None:
         hang_monitor.write_unbuffered(reason)

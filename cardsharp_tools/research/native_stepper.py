@@ -14,7 +14,10 @@ _MAX_SEATS = 8
 
 
 class _Rows(Structure):
-    """`Rows` of native/lanes.h: the members of `BatchArrays` in the same order."""
+    """ctypes structure for `Rows` of native/lanes.h.
+
+    It has the members of `BatchArrays` in the same order.
+    """
 
     _fields_ = tuple(
         (name, c_void_p)
@@ -26,7 +29,7 @@ class _Rows(Structure):
 
 
 class _Run(Structure):
-    """`Run` of native/lanes.h."""
+    """ctypes structure for `Run` of native/lanes.h."""
 
     _fields_ = (
         *(("lanes", c_int64), ("seats", c_int64), ("seed", c_uint64)),
@@ -39,7 +42,7 @@ Reopen = Callable[[], Optional["NativeStepper"]]
 
 
 class _Snapshot(NamedTuple):
-    """Current lanes; `library` is the name of the file that defines their memory layout."""
+    """Snapshot of the lanes; `library` is the file name that defines their memory layout."""
 
     library: str
     seed: int
@@ -62,14 +65,17 @@ class NativeStepper:
         library.lanes_play.argtypes = (c_void_p, POINTER(_Run), c_void_p, POINTER(_Rows))
         library.lanes_play.restype = c_int64
         lane_count, seats = size
-        self._library, self._run, self._reopen = library, _Run(lane_count, seats), reopen
+        self._library, self._native_run, self._reopen = library, _Run(lane_count, seats), reopen
         for seat, policy in opponents.items():
-            self._run.opponents[seat] = policy
+            self._native_run.opponents[seat] = policy
         self._lanes = (c_uint64 * (lane_count * -(-library.lanes_size() // 8)))()
 
     def __reduce__(self) -> tuple[Any, tuple[Reopen, _Snapshot]]:
         name = Path(self._library._name).name  # noqa: SLF001 - ctypes has no public name for it
-        return _restored, (self._reopen, _Snapshot(name, self._run.seed, bytes(self._lanes)))
+        return _restore_stepper, (
+            self._reopen,
+            _Snapshot(name, self._native_run.seed, bytes(self._lanes)),
+        )
 
     def resume(self, snapshot: _Snapshot) -> None:
         """Continue from a snapshot; raise `ConfigError` for one of another version."""
@@ -78,30 +84,35 @@ class NativeStepper:
                 "These lanes were copied by another version or compiler; "
                 "copy them again, or create the environment with pure_python=True to move them."
             )
-        self._run.seed = snapshot.seed
+        self._native_run.seed = snapshot.seed
         # The lanes are plain memory without pointers, so that their bytes can be copied. Only the
         # same library may read them: another compiler may lay them out differently.
         memmove(self._lanes, snapshot.lanes, len(snapshot.lanes))
 
     def reset(self, seed: int, output_arrays: "BatchArrays") -> None:
         """Begin the first match of each lane."""
-        self._run.seed = seed
-        self._library.lanes_deal(self._lanes, byref(self._run), _places(output_arrays))
+        self._native_run.seed = seed
+        self._library.lanes_deal(
+            self._lanes, byref(self._native_run), _to_native_rows(output_arrays)
+        )
 
     def step(self, actions: Any, output_arrays: "BatchArrays") -> int | None:  # noqa: ANN401 - an array
         """Take an action in each lane, and begin the next match where one has ended.
 
         Return None, or the first lane with an illegal action; then nothing has changed.
         """
-        run, action_address = byref(self._run), actions.ctypes.data
+        run, action_address = byref(self._native_run), actions.ctypes.data
         invalid_lane: int = self._library.lanes_play(
-            self._lanes, run, action_address, _places(output_arrays)
+            self._lanes, run, action_address, _to_native_rows(output_arrays)
         )
         return None if invalid_lane < 0 else invalid_lane
 
 
-def _restored(reopen: Reopen, snapshot: _Snapshot) -> NativeStepper:
-    """Return the lanes of a snapshot; raise `ConfigError` if they cannot continue."""
+def _restore_stepper(reopen: Reopen, snapshot: _Snapshot) -> NativeStepper:
+    """Return a stepper with the lanes of a snapshot.
+
+    Raise `ConfigError` if they cannot continue on this machine.
+    """
     lanes = reopen()
     if lanes is None:
         raise ConfigError(
@@ -112,6 +123,6 @@ def _restored(reopen: Reopen, snapshot: _Snapshot) -> NativeStepper:
     return lanes
 
 
-def _places(rows: "BatchArrays") -> _Rows:
-    """Return the addresses of the arrays."""
+def _to_native_rows(rows: "BatchArrays") -> _Rows:
+    """Return the addresses of the arrays in C's form."""
     return _Rows(*(array.ctypes.data for array in rows))

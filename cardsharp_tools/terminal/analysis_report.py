@@ -13,16 +13,16 @@ from cardsharp.analysis.replay import Header
 from cardsharp_tools.cli.console import borderless_table
 from cardsharp_tools.terminal.match_printer import judge_value_text, signed_value_text
 
-_ROWS = 6
-_BLOCKS = " ▁▂▃▄▅▆▇█"
-_MARGIN = 9  # columns left of the curve
+_CURVE_HEIGHT = 6
+_BLOCK_CHARS = " ▁▂▃▄▅▆▇█"
+_CURVE_MARGIN = 9  # columns left of the curve
 
 _PLURAL = {
     Severity.INACCURACY: "inaccuracies",
     Severity.MISTAKE: "mistakes",
     Severity.BLUNDER: "blunders",
 }
-_STYLES = {
+_SEVERITY_STYLES = {
     Severity.INACCURACY: "yellow",
     Severity.MISTAKE: "bright_red",
     Severity.BLUNDER: "bold red",
@@ -79,25 +79,25 @@ def our_sides(analysis: MatchAnalysis, header: Header) -> set[int]:
 def print_analysis(console: Console, analysis: AnalysisReport) -> None:
     """Print the complete report."""
     console.print()
-    console.print(_players(analysis))
+    console.print(_build_players_table(analysis))
     console.print()
-    console.print(_sum(analysis), soft_wrap=True)
+    console.print(_explain_result(analysis), soft_wrap=True)
     console.print()
     console.print(f"{analysis.analysis.unit}, {analysis.first_side_name}", style="dim")
-    for line in value_curve_lines(analysis, min(console.width, 80) - _MARGIN):
+    for line in value_curve_lines(analysis, min(console.width, 80) - _CURVE_MARGIN):
         console.print(line)
     console.print()
-    _print_marked(console, analysis)
+    _print_mistakes(console, analysis)
     console.print()
     console.print("the biggest swings", style="bold")
-    console.print(_swings(analysis, analysis.analysis.largest_swings()))
+    console.print(_build_swings_table(analysis, analysis.analysis.largest_swings()))
     console.print()
     judge = analysis.analysis.judge
     itself = ", which counts its own choices as right" if judge in analysis.names else ""
     console.print(f"judged by {judge}{itself}; docs/analysis.md explains how", style="dim")
 
 
-def _players(report: AnalysisReport) -> Table:
+def _build_players_table(report: AnalysisReport) -> Table:
     analysis, side_order = report.analysis, report.side_order
     players = [analysis.players[side] for side in side_order]
     table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False)
@@ -120,8 +120,8 @@ def _players(report: AnalysisReport) -> Table:
     return table
 
 
-def _sum(report: AnalysisReport) -> str:
-    """Return how the result came about: the start, the cards, and each side's decisions."""
+def _explain_result(report: AnalysisReport) -> str:
+    """Return how the result came about: by the start, the cards, and each side's decisions."""
     analysis, (side, other_side) = report.analysis, report.side_order
     end = "result" if analysis.result is not None else "now"
     misjudged = (
@@ -145,16 +145,16 @@ def value_curve_lines(report: AnalysisReport, width: int) -> Iterator[str]:
         high = max(1.0, *map(abs, worths))
         low = -high
     columns = [worths[at * len(worths) // width] for at in range(width)]
-    heights = [round((worth - low) / (high - low) * 8 * _ROWS) for worth in columns]
-    scale = {0: high, _ROWS // 2: (low + high) / 2, _ROWS - 1: low}
-    for row in range(_ROWS):
-        below = 8 * (_ROWS - 1 - row)
-        blocks = "".join(_BLOCKS[max(0, min(height - below, 8))] for height in heights)
+    heights = [round((worth - low) / (high - low) * 8 * _CURVE_HEIGHT) for worth in columns]
+    scale = {0: high, _CURVE_HEIGHT // 2: (low + high) / 2, _CURVE_HEIGHT - 1: low}
+    for row in range(_CURVE_HEIGHT):
+        below = 8 * (_CURVE_HEIGHT - 1 - row)
+        blocks = "".join(_BLOCK_CHARS[max(0, min(height - below, 8))] for height in heights)
         label = report.value_text(scale[row]) if row in scale else ""
-        yield f"{label:>{_MARGIN - 1}} {blocks}".rstrip()
+        yield f"{label:>{_CURVE_MARGIN - 1}} {blocks}".rstrip()
 
 
-def _print_marked(console: Console, report: AnalysisReport) -> None:
+def _print_mistakes(console: Console, report: AnalysisReport) -> None:
     marked = report.analysis.mistakes()
     if not marked:
         console.print("No inaccuracy, no mistake, no blunder.")
@@ -168,7 +168,7 @@ def _print_marked(console: Console, report: AnalysisReport) -> None:
         rather = ("; ", (decision.best, "bold"), f" would have kept {report.value_text(best)}")
         head = Text.assemble(
             (f"turn {decision.turn}, {name}: ", "dim"),
-            (str(decision.mark), _STYLES.get(decision.mark or Severity.MISTAKE, "")),
+            (str(decision.mark), _SEVERITY_STYLES.get(decision.mark or Severity.MISTAKE, "")),
             ". ",
             (decision.action, "bold"),
             f" kept {report.value_text(chosen_value)}",
@@ -179,7 +179,7 @@ def _print_marked(console: Console, report: AnalysisReport) -> None:
         console.print(Text(f"    {decision.reason}", style="dim"), soft_wrap=True)
 
 
-def _swings(report: AnalysisReport, swings: Sequence[JudgedDecision]) -> Table:
+def _build_swings_table(report: AnalysisReport, swings: Sequence[JudgedDecision]) -> Table:
     value_columns = (f"for {report.first_side_name}", "by the cards")
     table = borderless_table(
         "turn",

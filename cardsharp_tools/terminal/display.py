@@ -12,10 +12,10 @@ from cardsharp.errors import CardsharpError
 from cardsharp_tools.cli.console import print_error
 
 _log = logging.getLogger(__name__)
-_GOES_ON = "The match continues."
+_CONTINUE_NOTE = "The match continues."
 
 
-class DisplayGuard:
+class DisplayErrorGuard:
     """Guard that runs display code and reports its failures instead of raising them.
 
     Each failure is reported once, in a plain sentence.
@@ -23,7 +23,7 @@ class DisplayGuard:
 
     def __init__(self, report: Callable[[str], None] = print_error) -> None:
         self._report = report
-        self._reported: set[str] = set()
+        self._reported_errors: set[str] = set()
 
     def run(self, show: Callable[[], object], subject: str) -> bool:
         """Call `show`; return whether it succeeded. `subject` says what is shown."""
@@ -46,13 +46,16 @@ class DisplayGuard:
 
     def report(self, sentence: str) -> None:
         """Report a failure, unless it was reported before."""
-        if sentence not in self._reported:
-            self._reported.add(sentence)
-            self._report(f"{sentence} {_GOES_ON}")
+        if sentence not in self._reported_errors:
+            self._reported_errors.add(sentence)
+            self._report(f"{sentence} {_CONTINUE_NOTE}")
 
 
 def _discard_output() -> None:
-    """Let later output go nowhere, else a pipe without a reader fails at the program's end too."""
+    """Redirect all later output to the null device.
+
+    Otherwise a pipe without a reader would fail at the program's end, too.
+    """
     with suppress(UnsupportedOperation, OSError, ValueError):  # a caller may have its own stdout
         output = sys.stdout.fileno()
         with Path(os.devnull).open("wb") as nowhere:

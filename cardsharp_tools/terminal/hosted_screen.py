@@ -25,7 +25,12 @@ def hosted_screen(folder: str) -> type[AnyScreen]:
             options = simulation.legal_actions_in(position)
             return [Choice(str(n), str(action), action) for n, action in enumerate(options, 1)]
 
-        def move_text(self, previous_state: Any, action: Any, _next_state: Any) -> ScreenMove:  # noqa: ANN401 - any game's
+        def render_screen_move(
+            self,
+            previous_state: Any,  # noqa: ANN401 - of any game
+            action: Any,  # noqa: ANN401
+            _next_state: Any,  # noqa: ANN401
+        ) -> ScreenMove:
             seat = simulation.current_seat(previous_state) or 0
             return ScreenMove([f"{self.names[seat]}: {action}"], ends_chapter=True)
 

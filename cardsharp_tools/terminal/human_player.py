@@ -25,13 +25,13 @@ ReadLine = Callable[
     [str], str
 ]  # shows a prompt and returns a line; `EOFError` where there are no more
 
-_PROMPT = "Your move (number or name, help)? "
+_MOVE_PROMPT = "Your move (number or name, help)? "
 QUIT_WORDS = ("quit", "exit", "q")  # words by which a person leaves
 
 _MAX_OPTIONS = 6
-_EARLIER = SCREEN_LINES - 3  # lines of the past that are shown at once
+_MAX_HISTORY_LINES = SCREEN_LINES - 3  # lines of the past that are shown at once
 
-_WORDS = """\
+_HELP_TEXT = """\
 Type the number of a move, or words of its name. Beginnings of words are enough.
   table    show the table again; ? shows it with all your moves
   hint     show what {advisor} would do, and why
@@ -41,8 +41,8 @@ Type the number of a move, or words of its name. Beginnings of words are enough.
   quit     leave the table{leaving}
 {undo}"""
 
-_UNDO = "  undo     take your last choice back; cards that you did not know are dealt again"
-_NO_UNDO = "Moves cannot be taken back in this match."
+_UNDO_HELP = "  undo     take your last choice back; cards that you did not know are dealt again"
+_NO_UNDO_MESSAGE = "Moves cannot be taken back in this match."
 
 
 class PlayerQuit(Exception):
@@ -69,7 +69,7 @@ class PlayerPrompt(Generic[P, A]):
     choices: Sequence[Choice[A]]
     advisor: Advisor[P]
     make_decision: Callable[..., Decision[A]] = Decision
-    _advice: Decision[A] | None = field(default=None, init=False)
+    _cached_advice: Decision[A] | None = field(default=None, init=False)
 
     def forced_decision(self) -> Decision[A] | None:
         """Return the only possible decision, or None if there are several."""
@@ -78,22 +78,26 @@ class PlayerPrompt(Generic[P, A]):
 
     def advice(self) -> StoredDecision:
         """Return the advisor's decision and the options that it weighed, the best first."""
-        if self._advice is None:
-            self._advice = self.advisor.strategy.decide(self.position)
+        if self._cached_advice is None:
+            self._cached_advice = self.advisor.strategy.decide(self.position)
         ruled = self.advisor.rule_strategy and self.advisor.rule_strategy.decide(self.position)
-        rule = f"By the rule: {self._name(ruled.action)}. {ruled.reason}\n" if ruled else ""
+        rule = (
+            f"By the rule: {self._find_action_name(ruled.action)}. {ruled.reason}\n"
+            if ruled
+            else ""
+        )
         weighed = (
             StoredOption(
-                action=self._name(option.action),
+                action=self._find_action_name(option.action),
                 value=option.value,
                 note=option.note,
                 unit=option.unit,
             )
-            for option in ranked(self._advice.options)
+            for option in ranked(self._cached_advice.options)
         )
         return StoredDecision(
-            action=self._name(self._advice.action),
-            reason=f"{rule}{self._advice.reason}",
+            action=self._find_action_name(self._cached_advice.action),
+            reason=f"{rule}{self._cached_advice.reason}",
             options=tuple(weighed),
             strategy=self.advisor.name,
         )
@@ -103,12 +107,14 @@ class PlayerPrompt(Generic[P, A]):
 
         Its reason has `input_method`, which says how the person chose, and the advice.
         """
-        if self._advice is None:
+        if self._cached_advice is None:
             return self.make_decision(action, f"{input_method}.")
-        advised = f"{self.advisor.name} would: {self._name(self._advice.action)}"
-        return self.make_decision(action, f"{input_method}; {advised}.", self._advice.options)
+        advised = f"{self.advisor.name} would: {self._find_action_name(self._cached_advice.action)}"
+        return self.make_decision(
+            action, f"{input_method}; {advised}.", self._cached_advice.options
+        )
 
-    def _name(self, action: A) -> str:
+    def _find_action_name(self, action: A) -> str:
         return next(
             (choice.name for choice in self.choices if choice.action == action), str(action)
         )
@@ -143,17 +149,17 @@ class TerminalPlayer(Generic[P, A]):
     show_hints: bool = False
     make_decision: Callable[..., Decision[A]] = Decision
     can_undo: bool = False
-    _past: list[RenderableType] = field(default_factory=list, init=False)
+    _history_lines: list[RenderableType] = field(default_factory=list, init=False)
     _previous_chapter: list[RenderableType] = field(default_factory=list, init=False)
-    _since: list[RenderableType] = field(default_factory=list, init=False)
+    _current_chapter: list[RenderableType] = field(default_factory=list, init=False)
 
     def show_move(self, move: ScreenMove) -> None:
         """Print a move, and keep it for the next display."""
-        self._print(move.lines)
-        self._past += move.lines
-        self._since += move.lines
+        self._print_lines(move.lines)
+        self._history_lines += move.lines
+        self._current_chapter += move.lines
         if move.ends_chapter:
-            self._previous_chapter, self._since = self._since, []
+            self._previous_chapter, self._current_chapter = self._current_chapter, []
 
     def show_position(self, position: P, to_act: int | None) -> None:
         """Do nothing: a terminal shows the position at the next decision."""
@@ -173,17 +179,17 @@ class TerminalPlayer(Generic[P, A]):
         only = prompt.forced_decision()
         if only is not None:
             return only
-        self._print(self._position_lines(position))
+        self._print_lines(self._format_position(position))
         if self.show_hints:
             advice = prompt.advice()
-            self._print([f"Hint: {advice.action}. {advice.reason}"])
-        return prompt.decision_for(self._typed(prompt), "Typed at the terminal")
+            self._print_lines([f"Hint: {advice.action}. {advice.reason}"])
+        return prompt.decision_for(self._read_action(prompt), "Typed at the terminal")
 
     def confirm(self, expected: str, prompt: str) -> bool:
         """Return True if the person types `expected`; raise `PlayerQuit` if the person leaves."""
-        return self._line(prompt).lower() == expected
+        return self._read_line(prompt).lower() == expected
 
-    def _line(self, prompt: str) -> str:
+    def _read_line(self, prompt: str) -> str:
         try:
             line = self.ask(prompt).strip()
         except EOFError:
@@ -192,20 +198,20 @@ class TerminalPlayer(Generic[P, A]):
             raise PlayerQuit
         return line
 
-    def _typed(self, prompt: PlayerPrompt[P, A]) -> A:
+    def _read_action(self, prompt: PlayerPrompt[P, A]) -> A:
         position = prompt.position
         while True:
-            line = self._line(_PROMPT)
+            line = self._read_line(_MOVE_PROMPT)
             if self.can_undo and line.lower() == "undo":
                 raise MoveUndone
-            reply = self._replies().get(line.lower())
+            reply = self._build_command_handlers().get(line.lower())
             if reply is not None:
-                self._print(reply(prompt))
+                self._print_lines(reply(prompt))
                 continue
             matches = matching_choices(line, prompt.choices)
             if len(matches) == 1:
                 return matches[0].action
-            self._print(
+            self._print_lines(
                 [
                     ambiguous_input_text(matches)
                     if matches
@@ -213,42 +219,46 @@ class TerminalPlayer(Generic[P, A]):
                 ]
             )
 
-    def _replies(self) -> Mapping[str, Callable[[PlayerPrompt[P, A]], Iterable[RenderableType]]]:
+    def _build_command_handlers(
+        self,
+    ) -> Mapping[str, Callable[[PlayerPrompt[P, A]], Iterable[RenderableType]]]:
         screen = self.screen
         return {
-            "?": lambda question: self._position_lines(question.position, every=True),
-            "help": lambda _: _WORDS.format(
+            "?": lambda question: self._format_position(question.position, include_all=True),
+            "help": lambda _: _HELP_TEXT.format(
                 advisor=self.advisor.name,
                 chapter=screen.chapter,
                 leaving=screen.quit_warning,
-                undo=_UNDO if self.can_undo else _NO_UNDO,
+                undo=_UNDO_HELP if self.can_undo else _NO_UNDO_MESSAGE,
             ).splitlines(),
-            "table": lambda question: self._position_lines(question.position),
-            "hint": self._hint,
-            "history": lambda _: self._history(),
+            "table": lambda question: self._format_position(question.position),
+            "hint": self._format_hint,
+            "history": lambda _: self._format_history(),
             "recap": lambda _: self._previous_chapter or [f"This is the first {screen.chapter}."],
             "rules": lambda _: screen.rules.splitlines(),
-            "undo": lambda _: [_NO_UNDO],
+            "undo": lambda _: [_NO_UNDO_MESSAGE],
         }
 
-    def _position_lines(self, position: P, *, every: bool = False) -> Iterator[RenderableType]:
+    def _format_position(
+        self, position: P, *, include_all: bool = False
+    ) -> Iterator[RenderableType]:
         yield ""
         yield from self.screen.position_view(position)
-        yield from self.screen.choice_lines(position, self.console.width, include_all=every)
+        yield from self.screen.choice_lines(position, self.console.width, include_all=include_all)
 
-    def _history(self) -> Iterator[RenderableType]:
-        earlier = len(self._past) - _EARLIER
+    def _format_history(self) -> Iterator[RenderableType]:
+        earlier = len(self._history_lines) - _MAX_HISTORY_LINES
         if earlier > 0:
             yield f"... {earlier} earlier lines"
-        yield from self._past[-_EARLIER:] or ["Nothing has happened yet."]
+        yield from self._history_lines[-_MAX_HISTORY_LINES:] or ["Nothing has happened yet."]
 
-    def _hint(self, prompt: PlayerPrompt[P, A]) -> Iterator[RenderableType]:
+    def _format_hint(self, prompt: PlayerPrompt[P, A]) -> Iterator[RenderableType]:
         advice = prompt.advice()
         yield f"{self.advisor.name} would: {advice.action}. {advice.reason}"
         if few := advice.options[:_MAX_OPTIONS]:
             yield options_table(advice.model_copy(update={"options": few}))
 
-    def _print(self, lines: Iterable[RenderableType]) -> None:
+    def _print_lines(self, lines: Iterable[RenderableType]) -> None:
         for line in lines:
             self.console.print(Text(line) if isinstance(line, str) else line)
 

@@ -29,7 +29,7 @@ from cardsharp_tools.cli.console import borderless_table, print_json, result_con
 def _print_decision(
     console: Console, title: str, step: ReplayStep, position_view: RenderableType | None, then: Text
 ) -> None:
-    """One decision: what was seen, the options, the choice, the reason and what came of it."""
+    """Print a decision: the position, the options, the choice, the reason and the outcome."""
     thought = step.decision or StoredDecision()
     console.print()
     console.rule(title, align="left", style="dim")
@@ -39,7 +39,7 @@ def _print_decision(
     if thought.options:
         console.print(options_table(thought))
         console.print()
-    chosen = (("chosen  ", "dim"), (thought.action, "bold"), "  ", thought.because)
+    chosen = (("chosen  ", "dim"), (thought.action, "bold"), "  ", thought.reason_without_action)
     console.print(Text.assemble(*chosen))
     if thought.fault:
         console.print(Text.assemble(("fault   ", "dim"), (thought.fault, "red")))
@@ -63,7 +63,9 @@ def decision_text(decision: StoredDecision | None, *, hide_failure: bool = False
     if decision.fault and hide_failure:
         failed = ("  a safe action: the strategy failed", "red")
         return Text.assemble((decision.action, "bold"), failed, style="dim")
-    text = Text.assemble((decision.action, "bold"), "  ", decision.because, style="dim")
+    text = Text.assemble(
+        (decision.action, "bold"), "  ", decision.reason_without_action, style="dim"
+    )
     if decision.fault:
         text.append(f" [{decision.fault}]", style="red")
     return text
@@ -166,7 +168,7 @@ class StepPrinter(Generic[S]):
 
     def player_name(self, step: S, header: Header) -> str:
         """Return the name of the player who moved, or an empty string if it is unknown."""
-        return _name(step, header)
+        return _find_player_name(step, header)
 
     def document(self, step: S) -> dict[str, object]:
         """Return a step as a JSON document."""
@@ -237,10 +239,11 @@ def print_end(console: Console, record: MatchRecord, outcome: Outcome | None, sc
         console.print(f"{outcome.timeouts} turns ended because no move came in time")
 
 
-def _name(step: ReplayStep, header: Header) -> str:
-    """Return the name of the player who moved, or an empty string if it is unknown.
+def _find_player_name(step: ReplayStep, header: Header) -> str:
+    """Return the name of the player who moved, or "" if it is not available.
 
-    A header with one name is that of a seat that we took: only our moves then have a name.
+    A header with a single name has the name of the log owner's seat: then only the owner's
+    moves have a name.
     """
     player_names = header.names or header.players
     if len(player_names) == 1:
@@ -256,7 +259,9 @@ def step_row(step: ReplayStep, header: Header) -> Table:
     table.add_column(width=16, no_wrap=True, overflow="ellipsis")
     table.add_column(ratio=1)
     style = "bold" if step.decision else ""
-    table.add_row(str(step.turn), Text(_name(step, header), style=style), step.description)
+    table.add_row(
+        str(step.turn), Text(_find_player_name(step, header), style=style), step.description
+    )
     if step.decision is not None:
         table.add_row("", "", decision_text(step.decision))
     return table

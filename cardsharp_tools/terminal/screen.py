@@ -98,10 +98,10 @@ class Screen(Generic[S, P, A]):
             "This game has no service that can be joined from a terminal. Remove --url."
         )
 
-    def restore_from_header(self, header: Mapping[str, object]) -> None:
+    def restore_score_from_header(self, header: Mapping[str, object]) -> None:
         """Restore the earlier state of a stored match from its header."""
 
-    def resign(self, _state: S) -> S | None:
+    def state_if_resigned(self, _state: S) -> S | None:
         """Return the final state if the person leaves now; None if the game has no such end."""
         return None
 
@@ -121,7 +121,7 @@ class Screen(Generic[S, P, A]):
         """Return the choices by kind, with those that are disabled now."""
         return [ChoiceGroup("", self.choices(position))]
 
-    def move_text(self, previous_state: S, action: A, next_state: S) -> ScreenMove:
+    def render_screen_move(self, previous_state: S, action: A, next_state: S) -> ScreenMove:
         """Return the display of an action, as far as the person may see it."""
         raise NotImplementedError
 
@@ -131,7 +131,7 @@ class Screen(Generic[S, P, A]):
         return format_columns([str(choice) for choice in self.choices(position)], width)
 
     @classmethod
-    def rule_notes(cls) -> dict[str, str]:
+    def rule_notes_by_term(cls) -> dict[str, str]:
         """Return the notes of the rules by the name of each thing, such as a suit."""
         listed = _LISTED.findall(cls.rules)
         notes = [(name, text) for names, text in listed for name in names.split(",")]

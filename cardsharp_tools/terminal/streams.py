@@ -17,7 +17,7 @@ from cardsharp.errors import ConfigError
 
 HANDLER = "cardsharp.similar"
 
-_SIMILAR = str.maketrans(
+_LOOKALIKE_TABLE = str.maketrans(
     {
         **dict(zip("▁▂▃▄▅▆▇█", ".:-=+*#@", strict=True)),
         **dict.fromkeys("─━═╌", "-"),
@@ -42,15 +42,15 @@ _SIMILAR = str.maketrans(
 
 def ascii_lookalike(text: str) -> str:
     """Return similar ASCII text, one character for each."""
-    return "".join(_ascii(character) for character in text.translate(_SIMILAR))
+    return "".join(_to_ascii(character) for character in text.translate(_LOOKALIKE_TABLE))
 
 
-def _ascii(character: str) -> str:
+def _to_ascii(character: str) -> str:
     plain = [c for c in unicodedata.normalize("NFKD", character) if not unicodedata.combining(c)]
     return plain[0] if len(plain) == 1 and plain[0].isascii() else "?"
 
 
-def _replace(error: UnicodeError) -> tuple[str, int]:
+def _replace_unencodable(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return ascii_lookalike(error.object[error.start : error.end]), error.end
@@ -67,13 +67,13 @@ def prepare_streams() -> None:
     lacks_output = sys.stdout is None
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            setattr(sys, name, _null(descriptor))
+            setattr(sys, name, _open_null_stream(descriptor))
             if descriptor == 0:
                 sys.stdin = cast("TextIO", _UnreadableInput())
-    codecs.register_error(HANDLER, _replace)
-    _tolerate(sys.stdin, "replace")
-    _tolerate(sys.stdout, HANDLER)
-    _tolerate(sys.stderr, HANDLER)
+    codecs.register_error(HANDLER, _replace_unencodable)
+    _set_error_handler(sys.stdin, "replace")
+    _set_error_handler(sys.stdout, HANDLER)
+    _set_error_handler(sys.stderr, HANDLER)
     if lacks_output:
         raise ConfigError(
             "The standard output is closed, so there is nowhere to write results. Send it to a "
@@ -82,19 +82,19 @@ def prepare_streams() -> None:
 
 
 class _UnreadableInput(io.TextIOBase):
-    """A closed stdin: whoever reads it is told what to do."""
+    """Stream in place of a closed stdin; reading it raises an error that tells what to do."""
 
     @property
     def buffer(self) -> Self:
-        """The same for who reads bytes."""
+        """This stream itself, so that reading bytes fails in the same way."""
         return self
 
     def isatty(self) -> bool:
-        """Return False: nobody types here."""
+        """Return False, because nobody can type here."""
         return False
 
     def fileno(self) -> int:
-        """Return the number of the stream, which is that of /dev/null now."""
+        """Return the stream's descriptor, which is now that of /dev/null."""
         return 0
 
     def read(self, _size: int | None = -1, /) -> NoReturn:
@@ -107,8 +107,8 @@ class _UnreadableInput(io.TextIOBase):
     readline = read
 
 
-def _null(descriptor: int) -> io.TextIOWrapper:
-    """Return /dev/null opened as the stream of that number."""
+def _open_null_stream(descriptor: int) -> io.TextIOWrapper:
+    """Return /dev/null, opened as the stream with this descriptor."""
     null = os.open(os.devnull, os.O_RDWR)
     if null != descriptor:
         os.dup2(null, descriptor)
@@ -118,8 +118,11 @@ def _null(descriptor: int) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.FileIO(descriptor, mode, closefd=False), encoding="utf-8")
 
 
-def _tolerate(stream: object, errors: str) -> None:
-    """Have a stream of the system's replace what its encoding lacks; others can as they are."""
+def _set_error_handler(stream: object, errors: str) -> None:
+    """Set the error handler of a text stream, so that it replaces what its encoding lacks.
+
+    A stream of another type is not changed.
+    """
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors=errors)
 

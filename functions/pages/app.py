@@ -14,7 +14,7 @@ from cardsharp.aws.telemetry import (
 from cardsharp.bot.bootstrap import in_lambda, warm_up_aws
 from cardsharp.errors import ConfigError
 from cardsharp.server.access_gate import build_pages
-from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.server.asgi_service import lambda_handler_for_asgi
 from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaHandler
 
 install_retry_counter()
@@ -23,7 +23,7 @@ install_retry_counter()
 @cache
 def pages_handler() -> LambdaHandler:
     """Return the handler of the pages, built from the environment at the first request."""
-    return asgi_handler(build_pages(os.environ))
+    return lambda_handler_for_asgi(build_pages(os.environ))
 
 
 def handler(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:

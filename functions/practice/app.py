@@ -60,9 +60,9 @@ def load_order_handler(event: object) -> PlaceOrder:
 
 
 def _is_object(event: object) -> TypeGuard[dict[str, Any]]:
-    """Return True if the event is a JSON object, as an order must be.
+    """Return True if the event is a JSON object, as every order must be.
 
-    The game itself explains what is wrong with anything else.
+    The game itself explains what is wrong with any other event.
     """
     return isinstance(event, dict)
 

@@ -29,7 +29,7 @@ HOSTILE = "<script>alert(1)</script>"
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArenaServer]:
     """An arena with one match, whose tag is what somebody hostile would write."""
     with running_arena(tmp_path_factory.mktemp("arena")) as (arena, _):
-        arena.create_match([ALICE, BOB], tags=[HOSTILE])
+        arena.create_match_and_get_id([ALICE, BOB], tags=[HOSTILE])
         yield arena
 
 
@@ -48,7 +48,7 @@ def test_a_listed_match_is_opened_and_moves_on(
 ) -> None:
     """A player sees each card that is drawn, without asking again and again."""
     with running_arena(tmp_path) as (arena, client):
-        match = arena.create_match([ALICE, BOB], tags=[HOSTILE])
+        match = arena.create_match_and_get_id([ALICE, BOB], tags=[HOSTILE])
         screen = {"viewport": {"width": width, "height": 900}}
         with seen_by_alice(browser, **screen) as page:
             page.goto(f"{arena.url}/matches")

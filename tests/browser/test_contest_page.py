@@ -25,7 +25,7 @@ from cardsharp.contest.contest_file import create_contest_in, open_contest_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.view.pages import standalone_contest_page
-from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import run_arena_and_local_players
 from cardsharp_tools.contest.contest_manager import ContestManager
@@ -217,7 +217,7 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
         (team, password), _ = records.add_team("One", SANDBOXED), records.add_team("Two", "steady")
         login = {"username": team.id, "password": password}
         with (
-            run_arena_and_local_players(records, tmp_path / "cup", ListenOptions(port=0)) as (
+            run_arena_and_local_players(records, tmp_path / "cup", ArenaServerOptions(port=0)) as (
                 url,
                 _,
             ),
@@ -234,4 +234,4 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
             expect(page.get_by_role("alert")).to_contain_text("ZeroDivisionError")
             expect(page.get_by_text("2 (plays now)")).to_have_count(0)
             looked(page, "submit-refused")
-        assert records.team_faults()[team.id].count == 1
+        assert records.faults_by_team()[team.id].count == 1

@@ -93,7 +93,9 @@ def arena(folder: Path) -> Iterator[str]:
     with running_arena(folder) as (server, client):
         for number in range(9):
             tags = [f"Day1_Round{number % 3 + 1}", "Day1", *([LONG] if number == 4 else [])]
-            match = server.create_match([ALICE, BOB][:: 1 if number % 2 else -1], tags=tags)
+            match = server.create_match_and_get_id(
+                [ALICE, BOB][:: 1 if number % 2 else -1], tags=tags
+            )
             for _ in range(number):
                 for player in (ALICE, BOB):
                     client.post(f"/api/matches/{match}", player, {"etype": "Draw", "autopick": 1})

@@ -34,7 +34,7 @@ from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH
 from cardsharp.server.gateway_events import LambdaHandler
 from cardsharp.server.http_service import HttpService
 from cardsharp_tools.games.euchre.leak_probe import DECISION_KINDS, random_deal_with_decision
-from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_play.game_service import create_game_service
 from cardsharp_tools.terminal.screen import SCREEN_LINES, matching_choices
@@ -222,7 +222,7 @@ def test_a_match_is_displayed_on_a_single_screen_from_start_to_end(game: Game, s
                 assert choice.key in " ".join(listed)
         action = dice.choice(legal)
         next_state = simulation.apply_action(state, action, dice)
-        move_texts.append(screen.move_text(state, action, next_state))
+        move_texts.append(screen.render_screen_move(state, action, next_state))
         state = next_state
     assert all(len(render_lines(move_text.lines)) < SCREEN_LINES for move_text in move_texts)
     assert sum(move_text.ends_chapter for move_text in move_texts) > 1
@@ -280,7 +280,7 @@ def of_euchre(url: str, _file: Path) -> Things:
     tokens: list[object] = []
     for kind in DECISION_KINDS:
         tokens.append(kind)
-        with RemotePlayer(url) as player:
+        with RemotePlayerClient(url) as player:
             player.token = kind
             deal = random_deal_with_decision(kind, Random(len(tokens)))
             player.begin_deal(deal, frozenset())

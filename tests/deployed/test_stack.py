@@ -15,14 +15,18 @@ from cardsharp.core.clock import SystemClock
 from cardsharp.errors import CardsharpError
 from cardsharp_tools.cli.health_checks import CheckStatus
 from cardsharp_tools.games.deadmansdraw.deployment_check import (
-    check_alarms,
     play_practice_match,
-    verify_deployment,
+    run_deployment_checks,
+    wait_until_alarms_clear,
 )
 from cardsharp_tools.operations.dead_letters import list_dead_letters
 from cardsharp_tools.operations.function_logs import log_lines
 from cardsharp_tools.operations.stack import Stack, account_clients, find_stack
-from cardsharp_tools.operations.stack_control import create_practice_matches, pause, resume
+from cardsharp_tools.operations.stack_control import (
+    create_practice_matches,
+    pause_new_matches,
+    resume,
+)
 from cardsharp_tools.operations.status import read_status
 
 NAME = os.environ.get(STACK_VARIABLE, "")
@@ -42,7 +46,7 @@ def stack() -> Stack:
 
 
 def test_the_deployment_verifies_itself(stack: Stack) -> None:
-    checks = list(verify_deployment(stack, LIMIT, SystemClock()))
+    checks = list(run_deployment_checks(stack, LIMIT, SystemClock()))
     assert [check for check in checks if check.status is not CheckStatus.OK] == []
 
 
@@ -51,13 +55,13 @@ def test_a_match_leaves_no_dead_letter_and_no_problem_in_the_logs(stack: Stack) 
     assert "log complete" in play_practice_match(stack, LIMIT, SystemClock())
     assert list_dead_letters(stack) == []
     assert log_lines(stack, None, began) == []
-    check_alarms(stack, LIMIT, SystemClock())
+    wait_until_alarms_clear(stack, LIMIT, SystemClock())
 
 
 def test_a_pause_is_known_everywhere_when_it_returns(stack: Stack) -> None:
     assert not read_status(stack).bot.settings.paused, "somebody has paused the stack"
     try:
-        pause(stack)
+        pause_new_matches(stack)
         with pytest.raises(CardsharpError, match="New matches are paused"):
             create_practice_matches(stack, {})
     finally:

@@ -88,7 +88,10 @@ def test_an_arena_stack_reports_its_status_and_replays_dead_letters(
         in cli("cloud", "dlq", "drop", "--all", "--director", *STACK_OPTIONS).out
     )
     logs, current_millis = emulator.client("logs"), round(time.time() * 1000)
-    log_stream = {"logGroupName": arena_stack.log_groups["director"], "logStreamName": "planted"}
+    log_stream = {
+        "logGroupName": arena_stack.log_group_by_function["director"],
+        "logStreamName": "planted",
+    }
     logs.create_log_stream(**log_stream)
     lines = ('{"level":"ERROR","message":"planted"}', '{"level":"INFO","message":"no error"}')
     log_events = [{"timestamp": current_millis, "message": line} for line in lines]

@@ -56,8 +56,8 @@ from cardsharp_tools.operations.stack_control import (
     VIEWER_SERVICE,
     arena_address_and_auth,
     create_practice_matches,
-    delete_secrets,
-    pause,
+    delete_passwords_and_log,
+    pause_new_matches,
     resume,
     rotate_arena_secret,
     trigger_test_alarm,
@@ -293,7 +293,7 @@ def test_a_stack_is_protected_by_a_command_and_status_reports_if_it_is_not(
     assert run_cli(cloud, "protect") == 0
     if not cloud.stack.log.running_matches():
         with pytest.raises(ConfigError, match="cloud protect --off"):
-            delete_secrets(replace(cloud.stack, name="leaving"), include_match_log=True)
+            delete_passwords_and_log(replace(cloud.stack, name="leaving"), include_match_log=True)
     assert run_cli(cloud, "protect", "--off") == 0
     assert has_problem()
     assert not dynamodb.describe_table(TableName=table)["Table"].get("DeletionProtectionEnabled")
@@ -307,12 +307,12 @@ def test_a_stack_that_does_not_exist_is_reported(cloud: EmulatedDeployment) -> N
 def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(
     cloud: EmulatedDeployment,
 ) -> None:
-    pause(cloud.stack)
+    pause_new_matches(cloud.stack)
     with pytest.raises(CardsharpError, match="New matches are paused"):
         create_practice_matches(cloud.stack, {})  # the function has read the setting by now
     with handlers(cloud) as assembly:
         players = [BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]]
-        fresh = cloud.arena.create_match(players, drawPile=SHORT_DRAW_PILE)
+        fresh = cloud.arena.create_match_and_get_id(players, drawPile=SHORT_DRAW_PILE)
         assert assembly.dispatcher.dispatch_unattended([fresh]) == 0
         lease = assembly.match_log.acquire_lease(
             "orphan", "a worker that died", timedelta(microseconds=1)
@@ -321,7 +321,7 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(
         assert assembly.dispatcher.dispatch_unattended([fresh]) == 1, "the orphan only"
         with pytest.raises(ConfigError, match=r"orphan are still running"):
             # Without the wait, in which a worker of the stack would take up the orphan.
-            pause(cloud.stack, stop_schedule=True, clock=FakeClock())
+            pause_new_matches(cloud.stack, stop_schedule=True, clock=FakeClock())
         assembly.match_log.finish(lease, {"result": "ended"})
         resume(cloud.stack)
         # Or by the poller of the stack, which may just have looked when the pause began.
@@ -334,7 +334,7 @@ def test_r19_a_pause_takes_up_no_new_match_and_leaves_running_ones_be(
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
     # When nothing runs, the schedule can be stopped.
     until(lambda: not cloud.stack.log.matches(status=MatchStatus.RUNNING), interval=0.2)
-    pause(cloud.stack, stop_schedule=True, clock=FakeClock())
+    pause_new_matches(cloud.stack, stop_schedule=True, clock=FakeClock())
     look = read_status(cloud.stack)
     assert (look.bot.settings.paused, look.bot.schedule) == (True, "DISABLED")
     assert "nothing listens until `cardsharp cloud resume`" in look.problems[0]
@@ -420,13 +420,13 @@ def test_secrets_and_tables_of_a_deleted_stack_are_removed_if_no_match_runs(
     outputs = leaving.outputs | {"MatchTable": "leaving"}
     with mock.patch.object(type(leaving), "log", mock.Mock(running_matches=list)):
         with pytest.raises(ConfigError, match="protected against deletion"):
-            delete_secrets(replace(leaving, outputs=outputs), include_match_log=True)
+            delete_passwords_and_log(replace(leaving, outputs=outputs), include_match_log=True)
         client("dynamodb").update_table(TableName="leaving", DeletionProtectionEnabled=False)
-        gone = delete_secrets(replace(leaving, outputs=outputs), include_match_log=True)
+        gone = delete_passwords_and_log(replace(leaving, outputs=outputs), include_match_log=True)
     assert gone == ["/leaving/arena", "/leaving/viewer", "leaving"]
     assert "leaving" not in client("dynamodb").list_tables()["TableNames"]
     until(lambda: not cloud.stack.log.running_matches(), interval=0.2)
-    assert delete_secrets(leaving, include_match_log=False) == []
+    assert delete_passwords_and_log(leaving, include_match_log=False) == []
 
 
 def test_blef_is_played_through_its_http_api_and_watched(cloud: EmulatedDeployment) -> None:
@@ -511,7 +511,7 @@ def test_the_schedule_finds_a_match_created_by_an_opponent(
     cloud: EmulatedDeployment,
 ) -> None:
     """Which starts a poller once a minute."""
-    match_id = cloud.arena.create_match([OPPONENT_CREDENTIALS[0], BOT_CREDENTIALS[0]])
+    match_id = cloud.arena.create_match_and_get_id([OPPONENT_CREDENTIALS[0], BOT_CREDENTIALS[0]])
     assert wait_for_finished_match(cloud, match_id).outcome
 
 

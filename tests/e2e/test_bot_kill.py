@@ -41,7 +41,7 @@ from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, Loc
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
-    embedded_settings,
+    in_process_backend_settings,
     open_bot_dependencies,
 )
 from cardsharp_tools.local_server.arena_server import ArenaServer
@@ -153,7 +153,7 @@ def killed(tmp_path: Path, limit: timedelta) -> list[float]:
 
         def begin() -> str:
             pile = [[card.suit, card.value] for card in chance.sample(DEFAULT_DRAW_DECK, CARDS)]
-            return arena.create_match((ALICE, ALICE), timeout=limit, drawPile=pile)
+            return arena.create_match_and_get_id((ALICE, ALICE), timeout=limit, drawPile=pile)
 
         matches = [begin() for _ in range(AT_ONCE)]
         start()  # not before: only the first list has them all, and the next comes after 30 s
@@ -199,7 +199,10 @@ def workers_in_processes(
     config = ArenaConfig(players_file=write_players(folder), admin_password=ADMIN_PASSWORD)
     with ExitStack() as stack:
         arena = stack.enter_context(ArenaServer(config))
-        settings = {**alice_settings(arena.url), **embedded_settings(folder / "matches.db")}
+        settings = {
+            **alice_settings(arena.url),
+            **in_process_backend_settings(folder / "matches.db"),
+        }
         del settings["CARDSHARP_PACE_SECONDS"], settings["CARDSHARP_WATCH_SECONDS"]
         assembly = stack.enter_context(open_bot_dependencies(settings))
         variables = {

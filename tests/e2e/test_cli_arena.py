@@ -19,7 +19,7 @@ from support.waiting import HANG_SECONDS
 from cardsharp.core.clock import SystemClock
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp_tools.games.deadmansdraw.emulated_arena import (
-    EmulatedArenaServer,
+    DynamoArenaServer,
     unstarted_emulated_arena,
 )
 from cardsharp_tools.local_server.arena_server import ArenaServer
@@ -112,8 +112,8 @@ def test_the_organiser_creates_matches_by_the_players_names(
 def test_the_bot_plays_waiting_matches_with_its_tag_once_and_prints_json_events(
     cli: Cli, arena: ArenaServer
 ) -> None:
-    match_id = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT, tags=["final"])
-    other = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT, tags=["other"])
+    match_id = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT, tags=["final"])
+    other = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT, tags=["other"])
     # The bot as a program of its own, with which its long poll ends; in here it would go on.
     options = ("--once", "--tag", "final", "--json", "--strategy", "champion")
     with start_program("bot", *connection_options(arena), *options) as process:
@@ -150,7 +150,9 @@ def test_the_bot_waits_for_an_arena_and_survives_its_restart(tmp_path: Path) -> 
         wait_for_line(process.stderr, "Trying again in 1 s")
         with ArenaServer(config) as arena:
             wait_for_line(process.stderr, "playing at")
-            match_id = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None)
+            match_id = arena.create_match_and_get_id(
+                [TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None
+            )
             wait_for_line(process.stdout, f"match {match_id}: captain (us) v Team Two")
         wait_for_line(process.stderr, "no connection")
         with ArenaServer(config) as arena:
@@ -170,7 +172,7 @@ def test_the_first_ctrl_c_finishes_the_match_and_the_second_stops_at_once(
 ) -> None:
     with start_program("bot", *connection_options(arena)) as process:
         wait_for_line(process.stderr, "playing at")
-        match_id = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom")
+        match_id = arena.create_match_and_get_id([TEAM_1_ID, TEAM_2_ID], seed="norandom")
         wait_for_line(process.stdout, f"match {match_id}")
         process.send_signal(signal.SIGINT)
         wait_for_line(process.stderr, "1 running matches are played to the end")
@@ -196,7 +198,7 @@ def test_the_bot_ignores_matches_of_other_processes(
             log.acquire_lease(
                 "somebody-elses", "worker", timedelta(hours=1), {"players": ["a", "b"]}
             )
-        match_id = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
+        match_id = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
         out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, err
     events = [json.loads(line) for line in out.splitlines()]
@@ -216,7 +218,9 @@ def test_a_display_failure_is_reported_once_and_the_bot_plays_on(arena: ArenaSer
     """
     with start_program("bot", *connection_options(arena), "--json") as process:
         wait_for_line(process.stderr, "playing at")
-        damaged = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None)
+        damaged = arena.create_match_and_get_id(
+            [TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None
+        )
         wait_for_line(process.stdout, damaged)
         with closing(sqlite3.connect(default_store().removeprefix("sqlite:"))) as db:
             change = "UPDATE moves SET facts = '{\"x\": 1}' WHERE match_id = ? AND sequence = 0"
@@ -227,7 +231,7 @@ def test_a_display_failure_is_reported_once_and_the_bot_plays_on(arena: ArenaSer
         end(arena, damaged)
         assert json.loads(wait_for_line(process.stdout, '"ended"'))["match"] == damaged
         process.stdout.close()
-        unread = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
+        unread = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
         wait_for_line(process.stderr, "The output cannot be written")
         while arena.admin_view(unread)["activePlayerIndex"] is not None:
             CLOCK.sleep(timedelta(milliseconds=50))
@@ -249,11 +253,11 @@ def test_a_standby_bot_takes_over_if_the_first_is_killed(arena: ArenaServer) -> 
         wait_for_line(first.stderr, "playing at")
         with start_program("bot", *connection_options(arena), "--standby", "--once") as second:
             wait_for_line(second.stderr, "standing by: another bot with this match log plays at")
-            abandoned_match = arena.create_match([TEAM_1_ID, TEAM_2_ID], seed="norandom")
+            abandoned_match = arena.create_match_and_get_id([TEAM_1_ID, TEAM_2_ID], seed="norandom")
             wait_for_line(first.stdout, f"match {abandoned_match}")
             first.kill()
             wait_for_line(second.stderr, "now playing at")
-            match_id = arena.create_match([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
+            match_id = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
             wait_for_line(second.stdout, f"match {match_id}: both seats, ")
 
 
@@ -364,7 +368,7 @@ def test_the_doctor_reports_only_actual_problems(
     checked = cli("doctor", *connection_options(arena))
     assert (checked.code, "Team One" in checked.out) == (0, True)
     # No proxy is named, and the front at home tells no time, by which clocks could be compared.
-    skipped = {"proxy", "clock"} if isinstance(arena, EmulatedArenaServer) else {"proxy"}
+    skipped = {"proxy", "clock"} if isinstance(arena, DynamoArenaServer) else {"proxy"}
     found = findings(cli, *connection_options(arena))
     assert {check for check, finding in found.items() if finding != "ok"} == skipped
     assert {found[check] for check in skipped} == {"skipped"}

@@ -54,7 +54,7 @@ def test_a_hostile_opponent_name_is_displayed_harmlessly(cli: Cli, tmp_path: Pat
     with ArenaServer(ArenaConfig(players_file=file)) as arena, ThreadPoolExecutor(1) as pool:
         # The first of the two begins, so that both have a turn.
         tags = [SERVED]
-        match_id = arena.create_match(
+        match_id = arena.create_match_and_get_id(
             [TEAM_2_ID, TEAM_1_ID], drawPile=SHORT, tags=tags, seed="norandom"
         )
         pool.submit(end_match_as_opponent, f"{arena.url}/api/matches/{match_id}")

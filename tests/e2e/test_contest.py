@@ -28,7 +28,7 @@ from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.models import PracticeMatch
 from cardsharp.core.clock import utc_now
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID
-from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.admin_actions import ADMIN_ACTIONS
 from cardsharp_tools.contest.contest_manager import CONSOLE_LOG, ContestManager
 
@@ -309,7 +309,7 @@ def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_p
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin")
     for name in STEADY:
         assert cli("contest", "teams", "add", folder, name, "--strategy", name).code == 0
-    venue = ContestManager(tmp_path, ListenOptions(port=unused_port(), public=True))
+    venue = ContestManager(tmp_path, ArenaServerOptions(port=unused_port(), public=True))
     for act, fields in (("practice", {}), ("run", {"seeding": "entry"})):
         ADMIN_ACTIONS[act][1](venue, "cup", **fields)
         holder = venue.running_command("cup")

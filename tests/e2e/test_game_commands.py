@@ -23,7 +23,7 @@ from cardsharp.games.euchre.actions import Action
 from cardsharp.games.euchre.simulation import SimulatedEuchreMatch, shuffled_deck
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 from cardsharp_tools.local_play import game_service
 
 UNREACHABLE_URL = "http://127.0.0.1:9"
@@ -64,7 +64,7 @@ def test_a_killed_server_resumes_the_deal_and_explains_each_decision(
     cards = shuffled_deck(Random(4))
     expected = play_deal(cards, [rules] * 4)
     decision_requests: list[SimulatedEuchreMatch] = []
-    with serving(tmp_path) as start, RemotePlayer(start()) as remote:
+    with serving(tmp_path) as start, RemotePlayerClient(start()) as remote:
         player = remote.for_match((0, 2))
 
         def decide(match: SimulatedEuchreMatch) -> Action:
@@ -73,7 +73,7 @@ def test_a_killed_server_resumes_the_deal_and_explains_each_decision(
                 remote.base = start()
             return player.decide(match)
 
-        restarting = SimpleNamespace(decide=decide, end_match=player.end_match)
+        restarting = SimpleNamespace(decide=decide, on_match_end=player.on_match_end)
         assert play_deal(cards, (restarting, rules, restarting, rules)) == expected
     lines = [json.loads(line) for line in (tmp_path / "euchre.log").read_text("utf-8").splitlines()]
     decisions = [line for line in lines if line.get("message") == "decision"]

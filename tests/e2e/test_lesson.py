@@ -13,7 +13,7 @@ from cardsharp_tools.game_rooms.lessons import (
     ExerciseDeck,
     judge_answer,
     make_question,
-    reschedule,
+    schedule_next_review,
 )
 from cardsharp_tools.match_sources.match_logs import data_folder, open_existing_log
 
@@ -62,9 +62,9 @@ def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questio
 def test_a_card_rests_longer_each_time_and_comes_back_at_once_when_it_was_forgotten() -> None:
     card = Exercise(game="deadmansdraw", match="m", sequence=1, cost=0.1, due=TODAY)
     for rest in (*REVIEW_INTERVALS, REVIEW_INTERVALS[-1]):
-        reschedule(card, TODAY, is_correct=True)
+        schedule_next_review(card, TODAY, is_correct=True)
         assert card.due == TODAY + rest
-    reschedule(card, TODAY, is_correct=False)
+    schedule_next_review(card, TODAY, is_correct=False)
     assert (card.well, card.due) == (0, TODAY + timedelta(days=1))
     lessons = ExerciseDeck(cards=[card])
     assert lessons.due(get_game(None), TODAY) == []

@@ -77,7 +77,7 @@ def main(folder: str, fate: str, *words: str) -> None:
     run(*UP.split())
     players = write_players(Path(folder))
     with ArenaServer(ArenaConfig(players_file=players, admin_password=ADMIN_PASSWORD)) as arena:
-        match_id = arena.create_match([ALICE, ALICE])
+        match_id = arena.create_match_and_get_id([ALICE, ALICE])
         initial_count = arena.admin_view(match_id)["moveCount"]
         with subprocess.Popen(  # noqa: S603 - our own interpreter and module
             itself("play", arena.url, match_id, *words),

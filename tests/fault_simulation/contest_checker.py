@@ -74,7 +74,7 @@ def contest_record(
 def record_from_files(folder: Path) -> ContestRecord:
     """Return the record of a finished contest, read from its files."""
     with closing(SqliteStorage(folder / "arena.db")) as storage, open_contest_in(folder) as records:
-        readable = (match for _, match in storage.matches() if match is not None)
+        readable = (match for _, match in storage.iterate_stored_matches() if match is not None)
         return contest_record(
             records, [(match, storage.move_history(match.id)) for match in readable]
         )
@@ -112,7 +112,10 @@ def violations(record: ContestRecord, incidents: Sequence[Incident] = ()) -> Ite
         if result.pairing not in decided:
             yield f"Pairing {result.pairing} was never decided."
     expected = [
-        pairing.key for pairing in record.settings.base_format.pairings(record.teams, decided)
+        pairing.key
+        for pairing in record.settings.format_without_history.determined_pairings(
+            record.teams, decided
+        )
     ]
     if expected != [result.pairing for result in record.results]:
         yield f"The pairings are {[result.pairing for result in record.results]}, not {expected}."

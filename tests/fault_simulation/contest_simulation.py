@@ -51,10 +51,10 @@ from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.contest.contest_arena import RETRY_INTERVAL, LoggingMatchHost
 from cardsharp_tools.contest.contest_process import lock_contest, run_steps
-from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS, FailureReporter
+from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS, TeamFailureReporter
 from cardsharp_tools.executors.submission import (
     SANDBOXED,
-    submission_strategy_name,
+    team_strategy_name,
     team_submissions,
 )
 from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig
@@ -220,7 +220,7 @@ class ContestScenario(FaultSimulation):
             self.sleep(1)
 
     def _play_in_director(self, team: SimulatedTeam) -> None:
-        played = submission_strategy_name(team.kind.strategy, self.folder, team.id)
+        played = team_strategy_name(team.kind.strategy, self.folder, team.id)
         order = OpponentConfig(URL, team.id, team.password, played, str(self.config.seed))
         while True:
             try:
@@ -228,7 +228,7 @@ class ContestScenario(FaultSimulation):
                     OpponentClient(client, order).play_forever()
             except CardsharpError as error:
                 if team.kind is ATTACKER:
-                    FailureReporter(self.records)(team.id, error)
+                    TeamFailureReporter(self.records)(team.id, error)
                     self.blocked_attacks.append(str(error))
                 self.sleep(RETRY_INTERVAL.total_seconds())
 
@@ -420,7 +420,7 @@ class ContestScenario(FaultSimulation):
         if silent := [kind for kind in EXPECTED_ERRORS if kind not in self.attacks]:
             self.faults.append(f"Nothing was told of attacks: {', '.join(silent)}.")
         reported_counts = {
-            team_id: failure.count for team_id, failure in self.records.team_faults().items()
+            team_id: failure.count for team_id, failure in self.records.faults_by_team().items()
         }
         if reported_counts != {team.id: len(self.blocked_attacks)}:
             self.faults.append(

@@ -21,7 +21,7 @@ from cardsharp.errors import ArenaError, StoreError
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import match_opener
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaBotPlayer, BotAndDummySeats
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.store.match_log import MatchLog
@@ -90,7 +90,7 @@ class Machine(Process):
         """Take messages from the queue, each to a worker of its own."""
         names, queue = count(1), self.setup.stores.queue
         while not self.world.is_done:
-            message = queue.receive(timedelta(0))
+            message = queue.receive_message(timedelta(0))
             if message is None:
                 self.world.sleep(0.25)
                 continue
@@ -112,8 +112,8 @@ class Machine(Process):
         tools, bench = self._tools(worker, match_id), self.setup
         with self._client(tools) as client, suppress(ArenaError, StoreError):
             strategy = build(bench.strategy, Random(1))
-            seat = ArenaSeat(bench.player.user, client, strategy, bench.strategy)
-            meet = match_opener(BotSeats(seat, match_reader=tools.log), tools.clock)
+            seat = ArenaBotPlayer(bench.player.user, client, strategy, bench.strategy)
+            meet = match_opener(BotAndDummySeats(seat, match_reader=tools.log), tools.clock)
             offering = MatchDispatcher(tools.log, tools.queue, tools.clock)
             bot: Any = Bot(GAME.name, meet, offering, worker.name, SessionTiming(), self.semaphore)
             bot.run_session(match_id, self._remaining)

@@ -111,7 +111,7 @@ class MatchHarness:
             self.place.play_rival()
             self.poll()
             self.plan.deliver()
-            message = self.queue.receive(timedelta(0))
+            message = self.queue.receive_message(timedelta(0))
             if message is None:
                 if self.is_finished and not [
                     *self.place.announced_matches(),

@@ -30,7 +30,7 @@ from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import NO_SUCH_MATCH, match_opener
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaBotPlayer, BotAndDummySeats
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
 from cardsharp.games.deadmansdraw.game import GAME
@@ -141,8 +141,8 @@ class SimulatedArena:
 
     def connect_bot(self, environment: WorkerEnvironment) -> OpenMatch:
         strategy = self.player or build(self.strategy, Random(1))
-        seat = ArenaSeat(ALICE, self.client(environment), strategy, self.strategy)
-        return match_opener(BotSeats(seat, match_reader=environment.log), environment.clock)
+        seat = ArenaBotPlayer(ALICE, self.client(environment), strategy, self.strategy)
+        return match_opener(BotAndDummySeats(seat, match_reader=environment.log), environment.clock)
 
     def client(self, environment: WorkerEnvironment) -> ArenaClient:
         """Return a client that signs in as Alice."""

@@ -108,7 +108,7 @@ def _in_aws(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Sto
     url = sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
 
     def trio(dynamodb: Any, sqs: Any, worker_clock: Clock) -> StorePorts:  # noqa: ANN401 - boto3's
-        vault = VAULT_FACTORY.open_table(name, worker_clock, dynamodb)
+        vault = VAULT_FACTORY.open_dynamodb_store(name, worker_clock, dynamodb)
         return DynamoMatchLog(name, worker_clock, dynamodb), vault, SqsQueue(url, sqs)
 
     def faulty(plan: FaultPlan, worker_clock: Clock) -> StorePorts:

@@ -59,7 +59,7 @@ def test_a_seed_does_the_same_to_the_last_byte(tmp_path: Path) -> None:
 
 def test_a_worker_that_stores_no_intents_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutation guard: intents that nobody stores."""
-    monkeypatch.setattr(lease_keeper.LeaseKeeper, "log_intent_in_time", lambda *_: True)
+    monkeypatch.setattr(lease_keeper.LeaseKeeper, "log_intent_within_lease", lambda *_: True)
     faults = run_chaos(replace(SMALL, matches=1), HOME).violations
     assert any("without an intent" in fault for fault in faults)
 

@@ -21,7 +21,7 @@ from cardsharp.contest.models import ContestSettings, ContestStage, TeamEntry
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
 from cardsharp.core.credentials import Credentials, digest_ha1
-from cardsharp.core.metrics import Metric
+from cardsharp.core.metrics import MetricName
 from cardsharp.games.deadmansdraw.arena.access.throttling import MAX_PER_USER
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN, User
 from cardsharp.games.deadmansdraw.arena.director_ticks import TICK_INTERVAL
@@ -116,7 +116,7 @@ def listen(
     for name, value in fault.items():
         setattr(scenario.gate, name, value)
     scenario.play()
-    requests = scenario.machine.meter.counts[Metric.LIST_REQUESTS]
+    requests = scenario.machine.meter.counts[MetricName.LIST_REQUESTS]
     assert requests == len(scenario.gate.list_times) > 0
     return scenario
 

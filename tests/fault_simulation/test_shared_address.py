@@ -27,6 +27,6 @@ def test_r40_a_limit_that_no_header_tells_costs_us_no_more_turns_than_a_plain_cl
     assert outcome.max_address_seconds > 2, "the limit was passed"
     assert forced_turns(scenario) <= scenario.plain_turns[True]
     assert not any(check.refused or check.violations for check in outcome.match_checks)
-    monkeypatch.setattr(ResponseTimes, "_delays", lambda *_, **__: [])
+    monkeypatch.setattr(ResponseTimes, "_compute_delays", lambda *_, **__: [])
     unaware = run_shared_address(SMALL)
     assert forced_turns(unaware) > forced_turns(scenario)

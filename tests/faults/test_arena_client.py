@@ -43,13 +43,14 @@ from support.waiting import HANG_SECONDS
 
 from cardsharp.client import connections
 from cardsharp.client.config import RequestLimits
-from cardsharp.client.remote_clock import NEVER
+from cardsharp.client.remote_clock import NEVER_BOUNDS
 from cardsharp.client.response_errors import MAX_RETRY_AFTER, parse_retry_after
 from cardsharp.client.retry_policy import RetryPolicy
 from cardsharp.client.transport import ArenaRequest, ArenaResponse, ArenaTransport
 from cardsharp.core.credentials import Credentials
 from cardsharp.errors import (
     ArenaError,
+    GatewayRejection,
     MalformedResponse,
     MatchOver,
     NotFound,
@@ -58,7 +59,6 @@ from cardsharp.errors import (
     RequestRejected,
     Unauthorized,
     Unreachable,
-    UpstreamError,
 )
 from cardsharp.games.deadmansdraw.actions import DRAW, EffectType, respond
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
@@ -234,11 +234,11 @@ LASTING: list[tuple[Fault, type[ArenaError], str]] = [
         )
         for place in ("https://elsewhere.example/x", "http://[::1", "/\xff\xfe")
     ),
-    (full_response(408, b'{"error":"too slow"}'), UpstreamError, "408: too slow"),
-    (full_response(404, b'{"message":"Not Found"}'), UpstreamError, "404: it gave no reason"),
+    (full_response(408, b'{"error":"too slow"}'), GatewayRejection, "408: too slow"),
+    (full_response(404, b'{"message":"Not Found"}'), GatewayRejection, "404: it gave no reason"),
     (html(410), MalformedResponse, "410: it gave no reason|it is an HTML page"),
     *(
-        (html(status), UpstreamError, f"{status}: it gave no reason")
+        (html(status), GatewayRejection, f"{status}: it gave no reason")
         for status in (400, 401, 403, 404, 408, 409, 421)
     ),
 ]
@@ -438,9 +438,9 @@ def test_the_arenas_clock_is_set_by_the_date_of_a_short_response(
         start = time.monotonic()
         READS[name](client)
         end = time.monotonic()
-        when = client.session_state.remote_clock.to_local(arena_time, end)
+        when = client.session_state.remote_clock.to_local_bounds(arena_time, end)
     if name == "wait" or not readable:
-        assert when == NEVER
+        assert when == NEVER_BOUNDS
     else:
         assert start - 2 <= when.earliest <= when.latest <= end + 1
 
@@ -642,7 +642,7 @@ def test_an_arena_error_message_becomes_one_short_line() -> None:
         Unreachable("x", outcome_unknown=True),
         RequestRejected(500, "x", outcome_unknown=True),
         RateLimited("x", timedelta(seconds=2)),
-        UpstreamError(403, "x", outcome_unknown=True),
+        GatewayRejection(403, "x", outcome_unknown=True),
         MatchOver(),
     ],
 )

@@ -92,7 +92,9 @@ def outcome_of(bench: MatchHarness) -> Body:
 def test_the_secret_is_in_the_vault_alone(bench: MatchHarness) -> None:
     """Neither in the match log, nor in what is queued, nor in what an object shows of itself."""
     bench.order_match()
-    assert str(SECRET) not in bench.queue.receive(timedelta(0)).body + bench.stored_contents()
+    assert (
+        str(SECRET) not in bench.queue.receive_message(timedelta(0)).body + bench.stored_contents()
+    )
     assert bench.vault.find(bench.match_id)["player"] == str(SECRET)
     assert str(SECRET) not in repr(find_seat(bench.vault, bench.match_id))
     assert (bench.folder / "log.vault").stat().st_mode & 0o077 == 0

@@ -84,7 +84,7 @@ class Scene:
         """The client of a fresh process, the fault at its storage call `at`."""
         plan = FaultPlan(VirtualClock(), {} if fault is None else {at: fault})
         client, faulty = self.table.client, FaultInjector(self.raw, plan, AWS_REQUESTS, AWS_ERRORS)
-        store = GAME_STORE_FACTORY.open_table(self.name, client.clock, faulty)  # type: ignore[arg-type]
+        store = GAME_STORE_FACTORY.open_dynamodb_store(self.name, client.clock, faulty)  # type: ignore[arg-type]
         return BlefHandlerClient(store, client.clock, client.chance), plan
 
     def do(self, client: BlefHandlerClient, deed: str) -> HttpResponse:
@@ -122,7 +122,9 @@ def scene_of(raw: Any, deed: str) -> Scene:  # noqa: ANN401 - boto3
     """A game in a new table, brought to where the deed is next."""
     name, clock = create_table(raw, "BlefTable"), FakeClock()
     # The clock stands still, so that no deed falls into another minute than the one before.
-    client = BlefHandlerClient(GAME_STORE_FACTORY.open_table(name, clock, raw), clock, no_chance())
+    client = BlefHandlerClient(
+        GAME_STORE_FACTORY.open_dynamodb_store(name, clock, raw), clock, no_chance()
+    )
     table = client.create_with_players() if deed in {"join", "start"} else client.create_and_start()
     if deed == "last check":
         saved = client.store.read(table.game)
@@ -176,7 +178,9 @@ def test_an_operation_under_a_fault_is_done_exactly_once(
 def test_a_store_that_stays_away_is_a_503_and_changes_nothing(raw: Any) -> None:  # noqa: ANN401
     scene = scene_of(raw, "bet")
     initial_state, clock = scene.seen(), scene.table.client.clock
-    client = BlefHandlerClient(GAME_STORE_FACTORY.open_table("no-such-table", clock, raw), clock)
+    client = BlefHandlerClient(
+        GAME_STORE_FACTORY.open_dynamodb_store("no-such-table", clock, raw), clock
+    )
     assert scene.do(client, "bet").status == 503
     assert client.get("/games").status == 503
     assert scene.seen() == initial_state

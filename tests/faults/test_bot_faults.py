@@ -30,8 +30,8 @@ from support.store_fixtures import RecordingMeter
 
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
-from cardsharp.client.remote_clock import NEVER
-from cardsharp.core.metrics import Metric
+from cardsharp.client.remote_clock import NEVER_BOUNDS
+from cardsharp.core.metrics import MetricName
 from cardsharp.games.deadmansdraw.arena.randomness import NO_RANDOM_SEED, RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import ArenaBotMatch
 from cardsharp.games.deadmansdraw.history.replay import group_into_turns
@@ -189,7 +189,7 @@ def test_a_match_that_nobody_can_end_costs_few_requests_and_is_told_once(
     assert steps["view"] <= 25
     assert caplog.text.count("the match stands still") == 1
     assert "No action possible on finished matches." in caplog.text
-    assert meter.counts[Metric.FALLBACK_ACTIONS] <= 1, "that the time was over at first"
+    assert meter.counts[MetricName.FALLBACK_ACTIONS] <= 1, "that the time was over at first"
 
 
 def test_our_own_arena_ends_such_a_match(folder: Path) -> None:
@@ -305,7 +305,7 @@ def test_r15_no_page_of_an_hour_stops_a_match_for_longer_than_its_turn_bears(
 
 def test_the_suite_misses_the_end_of_a_turn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutation guard: who does not know when its turn ends opens the next one."""
-    monkeypatch.setattr(ArenaBotMatch, "_end_of_turn", lambda *_: NEVER)
+    monkeypatch.setattr(ArenaBotMatch, "_estimate_turn_end", lambda *_: NEVER_BOUNDS)
     violations = harm_between_decision_and_post(folder, OVERDUE / 2)
     assert any("was meant for move" in fault for fault in violations)
 

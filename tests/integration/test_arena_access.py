@@ -36,7 +36,7 @@ from cardsharp.contest.models import ContestSettings, TeamEntry
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.core.credentials import digest_ha1
 from cardsharp.games.deadmansdraw.arena.access import throttling
-from cardsharp.games.deadmansdraw.arena.access.users import load_players
+from cardsharp.games.deadmansdraw.arena.access.users import load_players_by_id
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
@@ -152,7 +152,7 @@ def world(
 ) -> Iterator[World]:
     """An arena with a contest that has begun, and a match of a team that was removed since."""
     folder, at_once = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
-    teams = load_players(write_players(folder))
+    teams = load_players_by_id(write_players(folder))
     contest = create_contest_in(folder / "contest", ContestSettings("cup", seed="canary-contest"))
     for team in ("a" * 24, "b" * 24):
         contest.append_team(TeamEntry(team, f"Team {team[0]}", "canary-ha1"))
@@ -166,7 +166,7 @@ def world(
             arena,
             client,
         ):
-            abandoned_match = arena.create_match([ALICE, OUTSIDER], seed="canary-left")
+            abandoned_match = arena.create_match_and_get_id([ALICE, OUTSIDER], seed="canary-left")
             del teams[OUTSIDER]
             arena._arena.mount_pages(ContestPages(lambda: ContestRepository(contest.documents)))
             yield World(arena, client, abandoned_match, public=request.param)

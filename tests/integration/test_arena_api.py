@@ -48,7 +48,7 @@ def client(running: Running) -> ArenaHttpClient:
 
 @pytest.fixture
 def match(running: Running) -> str:
-    return f"/api/matches/{running[0].create_match([ALICE, BOB], seed='norandom')}"
+    return f"/api/matches/{running[0].create_match_and_get_id([ALICE, BOB], seed='norandom')}"
 
 
 NASTY = {
@@ -112,7 +112,7 @@ def test_a_body_that_is_too_large_or_in_an_unknown_form_is_refused(client: Arena
 def test_pages_of_a_list_follow_each_other(opened: Opened, tmp_path: Path) -> None:
     """limit=1 gives 11 (sic); offset goes on after the last, in both orders."""
     with opened(tmp_path, clock=ManualClock()) as (arena, client):
-        match_ids = [arena.create_match([ALICE, BOB], tags=[str(n)]) for n in range(25)]
+        match_ids = [arena.create_match_and_get_id([ALICE, BOB], tags=[str(n)]) for n in range(25)]
 
         def ids(query: str) -> list[str]:
             answer = client.get(f"/api/matches?condensed=1&{query}", ALICE)
@@ -135,7 +135,7 @@ def test_busy_days_are_those_of_the_caller_around_a_month(opened: Opened, tmp_pa
     with opened(tmp_path, clock=clock) as (arena, client):
         today = clock.current_time
         for players in ([ALICE, BOB], [OUTSIDER, BOB], [ALICE, ALICE]):
-            arena.create_match(players)
+            arena.create_match_and_get_id(players)
             clock.advance(timedelta(days=20))
         first, second, third = (
             (today + timedelta(days=days)).astimezone().strftime("%a %b %d %Y")

@@ -36,7 +36,7 @@ from cardsharp.games.deadmansdraw.arena.access.dynamo_players import (
 )
 from cardsharp.games.deadmansdraw.arena.match import (
     ArenaMatch,
-    RequestOrigin,
+    RequestTimeAndAddress,
     force_end_turn,
 )
 from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import (
@@ -75,7 +75,7 @@ def two(opened: Opened, table: DynamoTable, tmp_path: Path) -> Iterator[Pair]:
 def test_simultaneous_actions_are_applied_one_at_a_time(two: Pair) -> None:
     """As if they had come one after another: nothing is lost, and nothing happens twice."""
     (first_arena, first_client), (second_arena, _) = two
-    match = first_arena.create_match([ALICE, BOB], seed="norandom")
+    match = first_arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
     start = Barrier(8)
 
     def draw(number: int) -> int:
@@ -102,7 +102,7 @@ def test_a_nonce_and_a_wait_work_across_processes(two: Pair) -> None:
         ]
     results = [(answer.status_code, len(answer.history)) for answer in responses]
     assert results == [(200, 1), (200, 0), (200, 0), (200, 0)]
-    match = first_arena.create_match([ALICE, BOB], seed="norandom")
+    match = first_arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
     polls = [
         BackgroundRequest(first_arena, "GET", f"/api/matches/{match}?waitactive=1", BOB),
         BackgroundRequest(first_arena, "GET", "/api/matches?active=1&wait=1", BOB),
@@ -140,7 +140,7 @@ def test_a_late_turn_is_ended_by_another_process(
     """A process that has just begun gives nobody new time."""
     clock = ManualClock()
     with opened(tmp_path, table=table, clock=clock) as (arena, _):
-        match = arena.create_match([ALICE, BOB], timeout=timedelta(seconds=7))
+        match = arena.create_match_and_get_id([ALICE, BOB], timeout=timedelta(seconds=7))
     clock.advance(timedelta(seconds=8))
     with opened(tmp_path, table=table, clock=clock) as (arena, client):
         late_matches = client.request("POST", "/api/matches/watchdog", ADMIN).json()
@@ -148,7 +148,9 @@ def test_a_late_turn_is_ended_by_another_process(
 
 
 def begun(lobby: DynamoMatchRepository, arena: ArenaServer) -> ArenaMatch:
-    match_id = arena.create_match([ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1))
+    match_id = arena.create_match_and_get_id(
+        [ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1)
+    )
     return lobby.get(match_id)
 
 
@@ -162,7 +164,7 @@ def test_a_move_with_a_lost_response_is_made_once(two: Pair, table: DynamoTable)
         DynamoTable(table.name, losing), ITEM_TTL, on_move=notified_matches.append
     )
     updated_match, move = force_end_turn(
-        match, RequestOrigin(match.last_move_at + timedelta(seconds=2))
+        match, RequestTimeAndAddress(match.last_move_at + timedelta(seconds=2))
     )
     lobby.save_move(updated_match, move)
     assert lobby.move_history(match.id)[-1] == move
@@ -213,7 +215,7 @@ def test_polling_a_topic_reads_little_and_changes_with_its_events(
         True
     ] * 3 + [False]
     for _ in range(MAX_NEWEST + 1):
-        arena.create_match([ALICE, BOB], seed="norandom")
+        arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
     assert lobby.topic_version(WaitTopic(MATCH_CREATED, BOB)) != updated_versions[3]
     reads = [lobby.topic_version(signal) for signal in signals]
     assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096

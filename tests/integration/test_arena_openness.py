@@ -41,7 +41,7 @@ from cardsharp.games.deadmansdraw.arena.app import private_network_only
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
-from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.server.asgi_service import lambda_handler_for_asgi
 from cardsharp_tools.games.deadmansdraw.arena_options import fetch_account_when_reachable
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_server import http_server
@@ -89,7 +89,7 @@ FOREIGN = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8")
 
 @pytest.mark.parametrize("address", PRIVATE + FOREIGN)
 def test_without_tls_only_private_addresses_are_answered(address: str) -> None:
-    answer = asgi_handler(private_network_only(PlainTextResponse("here")))
+    answer = lambda_handler_for_asgi(private_network_only(PlainTextResponse("here")))
     event = to_event(HttpRequest("GET", "/", source_ip=address), ManualClock().current_time)
     status = answer(event, context())["statusCode"]
     assert status == (403 if address in FOREIGN else 200)
@@ -100,7 +100,7 @@ def test_a_long_response_is_compressed_in_the_cloud_and_a_longer_one_refused() -
     text, headers = "x" * 7_000_000, (("Accept-Encoding", "gzip"),)
     packed, plain = (
         parse_response(
-            asgi_handler(PlainTextResponse(text))(
+            lambda_handler_for_asgi(PlainTextResponse(text))(
                 to_event(request, ManualClock().current_time), context()
             )
         )
@@ -122,7 +122,7 @@ def test_spectators_see_a_moment_later_and_ask_only_so_much(tmp_path: Path) -> N
     clock, path, odd = ManualClock(), "/api/matches?condensed=1", "cänary-☠"
     with at_home(tmp_path, clock=clock, is_public=True, admin_password=odd) as (arena, client):
         assert client.get(path, None).json() == []
-        arena.create_match([ALICE, BOB])
+        arena.create_match_and_get_id([ALICE, BOB])
         assert len(client.get(path, ALICE).json()) == 1
         assert client.get(path, None).json() == []
         assert client.get(path, None).headers["cache-control"] == ["no-cache"]
@@ -130,7 +130,7 @@ def test_spectators_see_a_moment_later_and_ask_only_so_much(tmp_path: Path) -> N
         assert len(client.get(path, None).json()) == 1
         with ArenaClient(arena.url, AS_ALICE, ONCE, use_digest_auth=True) as digest_client:
             assert digest_client.whoami().name == "Alice"
-            assert digest_client.act(arena.create_match([ALICE, ALICE]), DRAW)
+            assert digest_client.act(arena.create_match_and_get_id([ALICE, ALICE]), DRAW)
         with ArenaClient(
             arena.url, Credentials(ADMIN, odd), ONCE, use_digest_auth=True
         ) as digest_client:
@@ -224,7 +224,7 @@ def test_a_data_file_serves_one_arena_and_matches_keep_their_randomness(tmp_path
     data, match_ids = tmp_path / "arena.db", []
     for chance in (RandomnessMethod.ORIGINAL, RandomnessMethod.FAIR):
         with at_home(tmp_path, data_file=data, randomness=chance) as (arena, _):
-            match_ids.append(arena.create_match([ALICE, BOB]))
+            match_ids.append(arena.create_match_and_get_id([ALICE, BOB]))
             with pytest.raises(ConfigError, match="another arena"):
                 ArenaServer(ArenaConfig(data_file=data))
             randomness_modes = [
@@ -241,7 +241,7 @@ def test_an_action_that_cannot_be_stored_has_no_effect(
     The reason is in the log alone.
     """
     with at_home(tmp_path, data_file=tmp_path / "arena.db") as (arena, client):
-        path = f"/api/matches/{arena.create_match([ALICE, BOB])}"
+        path = f"/api/matches/{arena.create_match_and_get_id([ALICE, BOB])}"
         original_view = client.get(f"{path}?showevents=1").raw
         storage = arena._arena._storage
         storage._file._db.execute("PRAGMA max_page_count = 1")  # not a page more than there are

@@ -67,7 +67,9 @@ def test_statistics_list_the_results_of_each_pair_of_a_round(
         assert "No match has a tag yet." in client.get("/matches/statistics").text
         rounds = [["Day9_Round2", "Day9"], ["Day9_Round1", "Day9"], [hostile, "Day9"]]
         match_ids = [
-            arena.create_match([ALICE, BOB], tags=tags) for tags in rounds for _ in (1, 2, 3)
+            arena.create_match_and_get_id([ALICE, BOB], tags=tags)
+            for tags in rounds
+            for _ in (1, 2, 3)
         ]
         for number, match in enumerate(match_ids[:3]):
             body = {"winnerId": BOB if number else ALICE}
@@ -90,9 +92,9 @@ def test_the_match_list_is_filtered_by_its_form(opened: Opened, tmp_path: Path) 
     """One's own matches, or all for who plays none; an empty field is no condition."""
     with opened(tmp_path) as (arena, client):
         assert "No match was found" in client.get("/matches").text
-        first = arena.create_match([ALICE, BOB], tags=["<b>", "x"])
+        first = arena.create_match_and_get_id([ALICE, BOB], tags=["<b>", "x"])
         for _ in range(51):
-            arena.create_match([BOB, DUMMY])
+            arena.create_match_and_get_id([BOB, DUMMY])
 
         def listed(query: str, user: str = ALICE) -> list[str]:
             return re.findall(r'href="/matches/([0-9a-f]{24})"', client.get(query, user).text)

@@ -75,19 +75,19 @@ def test_wrong_passwords_are_delayed_ever_longer_and_right_ones_never() -> None:
     """By address, whoever's password it is, and by user, wherever it comes from."""
     throttle = LoginThrottle(MemoryWindowCounter(clock := ManualClock()), clock)
     waits = [
-        throttle.record_failure("10.0.0.1", f"user {n}").total_seconds()
+        throttle.record_failure_and_get_delay("10.0.0.1", f"user {n}").total_seconds()
         for n in range(FREE_GUESSES + 3)
     ]
     assert waits == [0] * FREE_GUESSES + [0.1, 0.2, 0.3]
     waits = [
-        throttle.record_failure(f"10.0.1.{n}", "admin").total_seconds()
+        throttle.record_failure_and_get_delay(f"10.0.1.{n}", "admin").total_seconds()
         for n in range(FREE_GUESSES + 200)
     ]
     assert waits[FREE_GUESSES - 1 : FREE_GUESSES + 2] == [0, 0.1, 0.2]
     assert waits[-1] == 10
     throttle.check_attempt_allowed("10.0.0.1", "admin")
     clock.advance(timedelta(minutes=1))
-    assert throttle.record_failure("10.0.0.1", "admin") == timedelta()
+    assert throttle.record_failure_and_get_delay("10.0.0.1", "admin") == timedelta()
 
 
 def test_a_guesser_hangs_up_and_is_shut_out(
@@ -164,7 +164,7 @@ def test_a_client_that_disconnects_while_throttled_has_no_effect(tmp_path: Path)
             cancelled.set()
 
     with running_arena(tmp_path, throttle=True, max_per_user=1) as (arena, client):
-        match = arena.create_match([ALICE, BOB], seed="norandom")
+        match = arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
         assert client.get(f"/api/matches/{match}").status == 200
         arena._arena._guard._sleep = sleep
         line = HTTPConnection(urlsplit(arena.url).netloc)
@@ -208,7 +208,7 @@ def test_so_many_requests_of_a_player_wait_at_a_time(tmp_path: Path) -> None:
         refused = client.get("/api/whoami")
         assert (refused.status, refused.headers["connection"]) == (429, ["close"])
         assert client.get("/api/whoami", BOB).status == 200
-        arena.create_match([ALICE, ALICE])
+        arena.create_match_and_get_id([ALICE, ALICE])
         assert [poll.response().status for poll in polls] == [200] * FEW.max_concurrent_requests
         assert client.get("/api/whoami").status == 200
 

@@ -23,7 +23,7 @@ from cardsharp_tools.local_server.arena_server import ArenaServer
 
 def new_match(arena: ArenaServer) -> str:
     """A match in which Alice begins."""
-    return arena.create_match([ALICE, BOB], tags=["t"], seed="norandom")
+    return arena.create_match_and_get_id([ALICE, BOB], tags=["t"], seed="norandom")
 
 
 def end_alices_turn(client: ArenaHttpClient, match: str) -> None:
@@ -46,7 +46,7 @@ def test_a_waiting_client_is_woken_by_the_event_it_waits_for(
         turn = BackgroundRequest(arena, "GET", "/api/matches?active=1&wait=1&tags=t", BOB)
         match = new_match(arena)
         assert [poll.response().json()[0]["_id"] for poll in news] == [match] * 3
-        arena.create_match([BOB, BOB], tags=["other"])
+        arena.create_match_and_get_id([BOB, BOB], tags=["other"])
         assert arena.long_poll_count == 1
         end_alices_turn(client, match)
         assert [entry["_id"] for entry in turn.response().json()] == [match]
@@ -160,7 +160,7 @@ def test_a_player_counts_as_present_by_polling_or_acting(tmp_path: Path) -> None
         client.get("/api/matches?active=1", ALICE)
         clock.advance(timedelta(seconds=9))
         assert (idle(client)[ALICE], idle(client)[BOB]) == (9.0, None)
-        match = arena.create_match([ALICE, BOB], seed="norandom")
+        match = arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
         client.post(f"/api/matches/{match}", BOB, {"etype": "Draw"})
         assert idle(client)[BOB] == 0.0
         client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {})

@@ -35,14 +35,14 @@ from cardsharp_tools.operations.export import export_matches
 from cardsharp_tools.operations.preflight import (
     DEPLOYER_TEMPLATE,
     ConcurrencyDemand,
-    check_deployed_version,
     check_quota,
+    check_update_keeps_services,
     default_demand,
     planned_demand,
     run_preflight_checks,
 )
 from cardsharp_tools.operations.stack import Stack
-from cardsharp_tools.operations.stack_control import read_settings, update_settings
+from cardsharp_tools.operations.stack_control import read_effective_settings, update_settings
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -123,11 +123,12 @@ def test_a_real_account_in_the_emulator_answers_every_check() -> None:
                 ],
             )
             messages = [
-                check.message for check in check_deployed_version(running.client, f"old-{number}")
+                check.message
+                for check in check_update_keeps_services(running.client, f"old-{number}")
             ]
             assert len(messages) == bool(taken)
             assert all(taken in message for message in messages)
-        assert list(check_deployed_version(running.client, "there-is-none")) == []
+        assert list(check_update_keeps_services(running.client, "there-is-none")) == []
 
 
 def test_a_failed_check_says_how_to_fix_it() -> None:
@@ -195,12 +196,16 @@ def test_a_setting_lasts_until_its_default_is_restored(stack: Stack) -> None:
     update_settings(
         stack, **SettingChanges(strategy="draw-2", tag=("final",), concurrency=4).changes()
     )
-    assert str(read_settings(stack)) == "strategy draw-2 (set), tags final (set), 4 at once (set)"
+    assert (
+        str(read_effective_settings(stack))
+        == "strategy draw-2 (set), tags final (set), 4 at once (set)"
+    )
     update_settings(
         stack, **SettingChanges(all_tags=True, default=("strategy", "concurrency")).changes()
     )
     assert (
-        str(read_settings(stack)) == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
+        str(read_effective_settings(stack))
+        == f"strategy {GAME.default_strategy}, all tags (set), 6 at once"
     )
     assert stack.runtime_settings_store.read() == RuntimeSettings(paused=True, tags=())
 
@@ -215,15 +220,16 @@ def test_an_invalid_setting_is_rejected_and_changes_nothing(stack: Stack) -> Non
 
 
 def test_a_stack_says_when_it_listens(stack: Stack) -> None:
-    assert read_settings(stack).when == "always"
+    assert read_effective_settings(stack).listening_times_text == "always"
     stack.parameters["ListeningWindows"] = "Sat 09:00-18:00"
-    assert read_settings(stack).when == "Sat 09:00-18:00"
+    assert read_effective_settings(stack).listening_times_text == "Sat 09:00-18:00"
     update_settings(stack, awake_until=CURRENT_TIME + timedelta(hours=4))
     assert re.fullmatch(
-        r"Sat 09:00-18:00, until 20[-0-9]+ [:0-9]+ UTC by hand", read_settings(stack).when
+        r"Sat 09:00-18:00, until 20[-0-9]+ [:0-9]+ UTC by hand",
+        read_effective_settings(stack).listening_times_text,
     )
     update_settings(stack, awake_until=CURRENT_TIME - timedelta(hours=4))
-    assert read_settings(stack).when == "Sat 09:00-18:00"
+    assert read_effective_settings(stack).listening_times_text == "Sat 09:00-18:00"
 
 
 # --- a copy of what was played --------------------------------------------------------------------

@@ -39,7 +39,7 @@ from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.clock import utc_now
-from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.metrics import MetricName, Metrics
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
@@ -108,7 +108,9 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[MetricSample]:
     """A minute in which a match against another player was found and played to its end."""
     folder = tmp_path_factory.mktemp("healthy")
     with metric_recorder(folder) as recorder, start_steady_opponent(recorder.arena.url, folder):
-        match_id = recorder.arena.create_match([OPPONENT_CREDENTIALS[0], BOT_CREDENTIALS[0]])
+        match_id = recorder.arena.create_match_and_get_id(
+            [OPPONENT_CREDENTIALS[0], BOT_CREDENTIALS[0]]
+        )
         while (done := recorder.process_next_message()) is None:
             assert recorder.run_poller().error is None
         assert done.error is None
@@ -123,11 +125,12 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> list[MetricSample]:
         recorder.record("AWS/SQS", "NumberOfMessagesSent", {"QueueName": "DirectorDeadLetters"}, 0)
         recorder.record_queue_age(MemoryQueue(FakeClock()), timedelta(0))
         return [
-            in_time(sample, Metric.PICKUP_DELAY, Metric.DECISION) for sample in recorder.samples
+            in_time(sample, MetricName.PICKUP_DELAY, MetricName.DECISION)
+            for sample in recorder.samples
         ]
 
 
-def in_time(sample: MetricSample, *timed: Metric) -> MetricSample:
+def in_time(sample: MetricSample, *timed: MetricName) -> MetricSample:
     """Limit a sample's durations to `QUICK`: that this machine is busy is no fault of the code."""
     return (
         replace(sample, value=min(sample.value, QUICK)) if sample.metric.name in timed else sample
@@ -149,7 +152,7 @@ def test_a_healthy_run_says_all_that_alarms_listen_to_and_none_is_on_until_polls
     watched = {series.metric for alarm in alarms for series in alarm.series.values()}
     faults = {metric.name for metric in watched - emitted_metrics}
     lines = {"ErrorLines", "ServiceErrorLines", "DirectorErrorLines"}
-    assert faults <= {Metric.UNANSWERED_DISPATCHES, *lines}
+    assert faults <= {MetricName.UNANSWERED_DISPATCHES, *lines}
     assert alarms_fired(every_minute(healthy, 25)) == set()
     steady = every_minute(healthy, 5)
     assert alarms_fired(steady, tail=2 * MINUTE) == set()
@@ -160,7 +163,7 @@ def test_an_arena_that_refuses_us_is_noticed_at_once_and_counts_no_poll(tmp_path
     expected = {"NotListening", "PollerFailed", "TickDeadLetter"}
     with metric_recorder(tmp_path, password="wrong") as recorder:
         assert "Unauthorized" in str(recorder.run_poller().error)
-        assert not [sample for sample in recorder.samples if sample.metric.name == Metric.POLLS]
+        assert not [sample for sample in recorder.samples if sample.metric.name == MetricName.POLLS]
         assert alarms_fired(every_minute(recorder.samples, 5)) == expected
 
 
@@ -183,7 +186,7 @@ def test_a_message_that_fails_five_times_and_its_log_lines_raise_alarms(
     letters = MemoryQueue(clock)
     queue = MemoryQueue(clock, VISIBILITY, letters)
     queue.send("this is no match message")
-    while message := queue.receive(timedelta(0)):
+    while message := queue.receive_message(timedelta(0)):
         done = quiet.deliver(message)
         assert done.response == {"batchItemFailures": [{"itemIdentifier": message.message_id}]}
         quiet.record_queue_depth("DeadLetters", len(letters))
@@ -230,7 +233,7 @@ def test_a_message_that_no_worker_takes_raises_an_alarm(
         around = [sample for n in range(-1, 6) for sample in shifted(healthy, start + MINUTE * n)]
         rest = [sample for sample in around if sample.metric not in of_queue]
         assert alarms_fired([*rest, *aged_samples]) == expected
-        queue.receive(timedelta(0))
+        queue.receive_message(timedelta(0))
 
 
 def test_a_worker_that_fails_without_taking_a_lease_raises_an_alarm(
@@ -241,7 +244,7 @@ def test_a_worker_that_fails_without_taking_a_lease_raises_an_alarm(
     samples: list[MetricSample] = []
 
     class Counting(Metrics):
-        def count(self, metric: Metric, number: int = 1) -> None:
+        def count(self, metric: MetricName, number: int = 1) -> None:
             identity = MetricKey(NAMESPACE, metric, frozenset({("service", STACK)}))
             samples.append(MetricSample(identity, clock.now(), number))
 
@@ -293,12 +296,12 @@ def test_turns_taken_up_six_seconds_late_are_noticed(
 ) -> None:
     late = timedelta(seconds=6)
     with metric_recorder(tmp_path, clock=lambda: utc_now() - late) as recorder:
-        recorder.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
+        recorder.arena.create_match_and_get_id([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
         with start_steady_opponent(recorder.arena.url, tmp_path):
             recorder.run_poller()
             assert recorder.process_next_message() is not None
         assert on_amid(
-            healthy, [in_time(sample, Metric.DECISION) for sample in recorder.samples]
+            healthy, [in_time(sample, MetricName.DECISION) for sample in recorder.samples]
         ) == {"SlowPickUp"}
 
 
@@ -307,7 +310,7 @@ def test_a_turn_that_the_arena_times_out_raises_an_alarm(
 ) -> None:
     clock = ManualClock()
     with metric_recorder(tmp_path, clock=clock) as recorder:
-        recorder.arena.create_match(
+        recorder.arena.create_match_and_get_id(
             [BOT_CREDENTIALS[0], BOT_CREDENTIALS[0]], timeout=timedelta(seconds=2)
         )
         clock.advance(timedelta(seconds=3))
@@ -315,7 +318,8 @@ def test_a_turn_that_the_arena_times_out_raises_an_alarm(
             recorder.run_poller()
         assert done.error is None
         samples = [
-            in_time(sample, Metric.PICKUP_DELAY, Metric.DECISION) for sample in recorder.samples
+            in_time(sample, MetricName.PICKUP_DELAY, MetricName.DECISION)
+            for sample in recorder.samples
         ]
         assert on_amid(healthy, samples) == {"TurnTimedOut"}
 
@@ -323,13 +327,13 @@ def test_a_turn_that_the_arena_times_out_raises_an_alarm(
 def test_a_decision_over_half_its_limit_is_noticed(
     healthy: list[MetricSample], quiet: MetricRecorder
 ) -> None:
-    match_id = quiet.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
+    match_id = quiet.arena.create_match_and_get_id([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
     with quiet.assembly.build_poller() as scout:
         position = position_from_view(scout.arena_client.get_match(match_id), 0)
     for _ in range(10):
         looks = iter([0.0, 1.2])
         decided = decide_in_time(build("steady", Random(1)), position, MINUTE, lambda: next(looks))  # noqa: B023 - used at once
-        metrics_recorder.record_duration(Metric.DECISION, decided.duration)
+        metrics_recorder.record_duration(MetricName.DECISION, decided.duration)
     metrics_recorder.flush()
     assert on_amid(healthy, quiet.samples) == {"SlowDecision"}
 

@@ -155,7 +155,7 @@ def test_s13_the_blef_role_allows_exactly_the_actions_used(emulator: Emulator) -
         client.get(f"/games/{game}/make-public", admin_uuid=admin)
         assert game in client.get("/games").text
         client.create_and_start(2).play_out()
-        assert store.count_unexpired() == 2
+        assert store.count_unexpired_games() == 2
     assert actions == may("BlefRole", "dynamodb")
 
 
@@ -184,10 +184,10 @@ def test_s13_blef_may_seat_the_bot_that_is_invited(emulator: Emulator) -> None:
         agents = build_invited_bots(settings)
         with (
             suppress(WriteConflict),
-            agents.reserve_seat(game, GamePlayer("bot", "", "bayes"), "secret"),
+            agents.reserve_bot(game, GamePlayer("bot", "", "bayes"), "secret"),
         ):
             raise WriteConflict("too late")
-        with agents.reserve_seat(game, GamePlayer("bot", "", "bayes"), "secret"):
+        with agents.reserve_bot(game, GamePlayer("bot", "", "bayes"), "secret"):
             pass
         seats = agents.dependencies.dispatcher.match_log.running_matches()
     assert len(seats) == 1
@@ -266,7 +266,7 @@ def test_s13_the_director_role_allows_exactly_the_actions_used(emulator: Emulato
             while current_message is not None:
                 function.handler(sqs_event([current_message], datetime.now(UTC)), context)
                 queue.delete(current_message)
-                current_message = queue.receive(timedelta())
+                current_message = queue.receive_message(timedelta())
             ticket += 1
             if records.stage is ContestStage.OPEN and records.practice_matches():
                 records.set_practice_until(datetime.now(UTC))
@@ -282,7 +282,7 @@ def test_s13_the_poller_role_allows_exactly_the_actions_used(
     emulator: Emulator, arena: ArenaServer
 ) -> None:
     with deployed(emulator, arena, "poller") as (assembly, actions):
-        arena.create_match([ALICE, ALICE])
+        arena.create_match_and_get_id([ALICE, ALICE])
         assembly.match_log.acquire_lease("running", "a worker", HOUR)
         actions.clear()
         remaining_times = iter([HOUR] * 3)
@@ -296,7 +296,7 @@ def test_s13_the_worker_role_allows_exactly_the_actions_used(
     emulator: Emulator, arena: ArenaServer
 ) -> None:
     with deployed(emulator, arena, "worker") as (assembly, actions):
-        match_id = arena.create_match([ALICE, ALICE], drawPile=SHORT)
+        match_id = arena.create_match_and_get_id([ALICE, ALICE], drawPile=SHORT)
         assembly.dispatcher.dispatch(match_id)
         message = receive_message(assembly.queue, timedelta(seconds=20))
         actions.clear()

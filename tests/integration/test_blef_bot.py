@@ -35,9 +35,9 @@ from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.replay import replay
 from cardsharp.games.blef.service.records import room_number
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
-from cardsharp_tools.cli.commands.game_bot import JoinGameOptions, bot, join_public_games
+from cardsharp_tools.cli.commands.game_bot import JoinGameOptions, bot, poll_and_join_public_games
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.games.blef.service_client import public_games
+from cardsharp_tools.games.blef.service_client import joinable_public_games
 from cardsharp_tools.lab.backtest import BacktestPlayer
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.lambda_events import (
@@ -234,9 +234,9 @@ def test_a_missing_list_service_or_strategy_is_reported(
     public_service: SimulatedBlefServer, url: str, cli: Cli
 ) -> None:
     with pytest.raises(NotFound):
-        public_games(f"{url}/nothing")
+        joinable_public_games(f"{url}/nothing")
     with pytest.raises(Unreachable):
-        public_games("http://127.0.0.1:9")
+        joinable_public_games("http://127.0.0.1:9")
     assert cli("blef", "bot", "--url", "http://127.0.0.1:9").code == ExitCode.UNREACHABLE
     with pytest.raises(ConfigError, match="Name the game with --game"):
         bot(options=JoinGameOptions(url=url), game=GAME._replace(list_open_games=None))
@@ -261,20 +261,22 @@ def test_seats_are_taken_one_at_a_time_in_the_chosen_rooms(
 
     with run_workers(tmp_path / "log.db", notices.append, 4) as places:
         room_options = replace(anywhere, rooms=(room_number(public_service.table),))
-        looks = join_public_games(GAME, room_options, places, public_games)
+        looks = poll_and_join_public_games(GAME, room_options, places, joinable_public_games)
         elsewhere = another(public_service, "ann")
         next(looks)
         next(looks)
         assert [line.split()[1].rstrip(",.") for line in notices] == [public_service.table]
         until(lambda: public_service.play_rival() == "Finished")
         until(lambda: next(looks) or "We have" in capsys.readouterr().out)
-        unrestricted_looks = join_public_games(GAME, anywhere, places, public_games)
+        unrestricted_looks = poll_and_join_public_games(
+            GAME, anywhere, places, joinable_public_games
+        )
         next(unrestricted_looks)
         until(lambda: len(public_service.client.get(f"/games/{elsewhere}").json["players"]) == 2)
         third = another(public_service, "bob")
         next(unrestricted_looks)
         assert [third in line for line in notices] == [False, False]
-        next(join_public_games(GAME, anywhere, places, gone))
+        next(poll_and_join_public_games(GAME, anywhere, places, gone))
     assert notices[2:] == [f"GET {url}: refused. Trying again."]
 
 

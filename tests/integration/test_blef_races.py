@@ -60,7 +60,8 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Ble
     name = create_table(emulator.client("dynamodb"), "BlefTable")
     with environment(emulator.environment):
         yield [
-            BlefHandlerClient(GAME_STORE_FACTORY.open_table(name, clock), clock) for _ in range(2)
+            BlefHandlerClient(GAME_STORE_FACTORY.open_dynamodb_store(name, clock), clock)
+            for _ in range(2)
         ]
 
 

@@ -35,7 +35,7 @@ from cardsharp_tools.local_cloud.lambda_events import InvocationResult, sqs_even
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
-    embedded_settings,
+    in_process_backend_settings,
     open_bot_dependencies,
     run_bot_runtime,
 )
@@ -66,7 +66,7 @@ def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterato
     with running_arena(folder, long_poll_timeout=wait, throttle=slow_down) as (arena, _):
         variables = {
             **alice_settings(arena.url),
-            **embedded_settings(folder / "matches.db"),
+            **in_process_backend_settings(folder / "matches.db"),
             **settings,
         }
         with open_bot_dependencies(variables) as assembly:
@@ -96,7 +96,7 @@ def test_worker_and_poller_answer_every_sample_event(place: Place) -> None:
         assert answer == {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
     for sample in samples("poller"):
         event = json.loads((EVENTS / f"{sample}.json").read_text())
-        match_id = place.arena.create_match([ALICE, ALICE])
+        match_id = place.arena.create_match_and_get_id([ALICE, ALICE])
         assert poller.app.handler(event, context(1.2)) == {"offered": 1}
         assert receive_message(place.assembly.queue).body == message(match_id)
 
@@ -112,7 +112,7 @@ def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
     clock = FakeClock()
     queue = MemoryQueue(clock)
     register_queue(os.environ["CARDSHARP_QUEUE"].removeprefix("memory:"), queue)
-    match_id = place.arena.create_match([ALICE, ALICE])
+    match_id = place.arena.create_match_and_get_id([ALICE, ALICE])
     queue.send(message(match_id))
     received = receive_message(queue)
     wrong = pytest.raises(ConfigError, match="No strategy is called 'captian'")
@@ -124,7 +124,7 @@ def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
         practice.app.handler({"matches": 0}, context())
     assert f'"match_id":"{match_id}"' in place.log_output.getvalue()
     clock.advance(timedelta(seconds=29))
-    assert queue.receive(timedelta(0)) is None
+    assert queue.receive_message(timedelta(0)) is None
     clock.advance(timedelta(seconds=31))
     assert receive_message(queue).receive_count == 2
 
@@ -138,7 +138,7 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
     )
     with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
         practice.app.handler({"matches": 0}, context())
-    match_id = place.arena.create_match([ALICE, ALICE])
+    match_id = place.arena.create_match_and_get_id([ALICE, ALICE])
     assert worker.app.handler(match_event(message(match_id)), context()) == NONE_FAILED
     moves = place.assembly.match_log.moves(match_id)
     assert {move.intent["strategy"] for move in moves if move.intent is not None} == {"draw-3"}
@@ -150,9 +150,9 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
 @pytest.mark.parametrize("body", ['{"look":7}', '{"look":7,"left":24}'])
 def test_an_order_of_a_single_poll_from_version_0_3_is_dropped(place: Place, body: str) -> None:
     """A few are on the queue during an upgrade; as dead letters they would raise an alarm."""
-    place.arena.create_match([ALICE, ALICE])
+    place.arena.create_match_and_get_id([ALICE, ALICE])
     assert worker.app.handler(match_event(body), context()) == NONE_FAILED
-    assert place.assembly.queue.receive(timedelta(0)) is None
+    assert place.assembly.queue.receive_message(timedelta(0)) is None
 
 
 # --- practice orders ------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_an_ordered_match_is_as_ordered_and_played_on_both_sides(tmp_path: Path,
     with placed(tmp_path, CARDSHARP_DUMMY_STRATEGY="draw-3", **QUICK) as place:
         arena, assembly = place.arena, place.assembly
         ids = practice.app.handler(event, context())["match_ids"]
-        while message := assembly.queue.receive(timedelta(0)):
+        while message := assembly.queue.receive_message(timedelta(0)):
             worker.app.handler(match_event(message.body), context())
             assembly.queue.delete(message)
         other = DUMMY if event.get("opponent") == "dummy" else ALICE
@@ -202,7 +202,7 @@ def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_whi
     tmp_path: Path,
 ) -> None:
     with placed(tmp_path, **QUICK, CARDSHARP_PASSWORD="not-alices") as place:
-        match_id = place.arena.create_match([ALICE, BOB])
+        match_id = place.arena.create_match_and_get_id([ALICE, BOB])
         answer = worker.app.handler(match_event(message(match_id)), context())
         record = place.assembly.match_log.match(match_id)
         assert not place.assembly.match_log.mark_queued(match_id, timedelta(seconds=3))
@@ -217,7 +217,7 @@ def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_whi
 
 def test_an_invalid_id_and_a_foreign_match_are_set_aside(place: Place) -> None:
     """The arena's 400 is an answer; asking again would be no use."""
-    foreign_match = place.arena.create_match([BOB, OUTSIDER])
+    foreign_match = place.arena.create_match_and_get_id([BOB, OUTSIDER])
     for match_id, failed, expected_text in (
         ("abc", [], "24 hex characters"),
         (foreign_match, ["0"], "Match is visible only to participating players."),
@@ -250,7 +250,7 @@ def test_r10_a_poison_message_becomes_a_dead_letter_while_other_messages_go_on(
     short = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
     with placed(tmp_path, **QUICK, CARDSHARP_QUEUE="memory:poisoned") as place:
         arena, assembly = place.arena, place.assembly
-        matches = [arena.create_match([ALICE, ALICE], drawPile=short) for _ in range(2)]
+        matches = [arena.create_match_and_get_id([ALICE, ALICE], drawPile=short) for _ in range(2)]
         with run_bot_runtime(
             assembly.dispatcher, LambdaSchedulerOptions(on_invocation=observe), arena.stop
         ):
@@ -260,7 +260,7 @@ def test_r10_a_poison_message_becomes_a_dead_letter_while_other_messages_go_on(
                     assembly.match_log, clock, timedelta(seconds=HANG_SECONDS)
                 ).iter_finished(matches, 2)
             ]
-            letter = dead.receive(timedelta(seconds=HANG_SECONDS))
+            letter = dead.receive_message(timedelta(seconds=HANG_SECONDS))
             assert [
                 log_differences(arena.admin_view(match), assembly.match_log) for match in matches
             ] == [[], []]

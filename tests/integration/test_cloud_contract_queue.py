@@ -49,7 +49,7 @@ def in_memory() -> QueueBench:
 
     def later() -> Message | None:
         clock.advance(VISIBILITY)
-        return queue.receive(NO_DELAY)
+        return queue.receive_message(NO_DELAY)
 
     return QueueBench(queue, dead, later)
 
@@ -61,15 +61,15 @@ class NotedReceipts(SqsQueue):
         super().__init__(url, client)
         self._receipts: list[str] = []
 
-    def receive(self, wait_time: timedelta) -> Message | None:
-        message = super().receive(wait_time)
+    def receive_message(self, wait_time: timedelta) -> Message | None:
+        message = super().receive_message(wait_time)
         self._receipts += [] if message is None else [message.receipt]
         return message
 
     def later(self) -> Message | None:
         while self._receipts:
             self.change_visibility(self._receipts.pop(), NO_DELAY)
-        return self.receive(timedelta(seconds=2))
+        return self.receive_message(timedelta(seconds=2))
 
 
 def emulated(emulator: Emulator) -> QueueBench:
@@ -98,7 +98,7 @@ def test_a_message_with_a_delay_is_received_after_it(bench: QueueBench) -> None:
     message = receive_message(bench.queue)
     assert message.body == "soon"
     bench.queue.delete(message)
-    late = bench.queue.receive(NO_DELAY)
+    late = bench.queue.receive_message(NO_DELAY)
     assert late is None or monotonic() - began >= DELAY.total_seconds()
     while late is None:
         late = bench.later()
@@ -111,7 +111,7 @@ def test_a_message_is_received_unchanged_and_never_redelivered_once_deleted(
     """Also by a receiver that has waited for it."""
     body = '{"match": "ünï☃"}'
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(bench.queue.receive, timedelta(seconds=10))
+        waiting = pool.submit(bench.queue.receive_message, timedelta(seconds=10))
         bench.queue.send(body)
         message = waiting.result(timeout=HANG_SECONDS)
     assert (message.body, message.receive_count) == (body, 1)
@@ -126,7 +126,7 @@ def test_a_postponed_message_comes_back_when_it_was_postponed_to(bench: QueueBen
     bench.queue.send("a")
     message = receive_message(bench.queue)
     bench.queue.change_visibility(message.receipt, timedelta(hours=1))
-    assert bench.queue.receive(NO_DELAY) is None
+    assert bench.queue.receive_message(NO_DELAY) is None
     bench.queue.change_visibility(message.receipt, NO_DELAY)
     assert receive_message(bench.queue).receive_count == 2
     gone = bench.later()
@@ -138,7 +138,7 @@ def test_a_postponed_message_comes_back_when_it_was_postponed_to(bench: QueueBen
 def test_a_message_becomes_a_dead_letter_at_its_maximum_receive_count(bench: QueueBench) -> None:
     bench.queue.send("poison")
     counts = [receive_message(bench.queue).receive_count]
-    assert bench.dead_letters.receive(NO_DELAY) is None
+    assert bench.dead_letters.receive_message(NO_DELAY) is None
     while message := bench.later():
         counts.append(message.receive_count)
     assert counts == list(range(1, MAX_RECEIVES + 1))
@@ -152,7 +152,7 @@ def test_parallel_consumers_receive_every_message_exactly_once(bench: QueueBench
 
     def drain(_number: int) -> list[str]:
         drained = []
-        while message := bench.queue.receive(NO_DELAY):
+        while message := bench.queue.receive_message(NO_DELAY):
             bench.queue.delete(message)
             drained.append(message.body)
         return drained

@@ -138,7 +138,7 @@ def test_a_slow_client_is_let_go_and_whoever_tells_it_never_waits() -> None:
         sockets, client = InMemoryConnections(), StuckClient()
         serving = asyncio.ensure_future(serve_websocket(client, ask, sockets))  # type: ignore[arg-type]
         await client.accepted.wait()
-        (connection,) = sockets._open
+        (connection,) = sockets._open_connections
         for _ in range(MAX_QUEUED_MESSAGES):
             sockets.send(connection, "x")
         with pytest.raises(ConnectionGone):
@@ -179,7 +179,9 @@ def test_a_subscriber_stored_by_an_older_version_is_read_and_removed() -> None:
                 name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in item.items()
             }
             client.put_item(TableName=table, Item={**attributes, "expires_at": {"N": end}})
-        feed = Feed(SUBSCRIBER_STORE.open_table(table, clock, client), RecordingSockets(), clock)
+        feed = Feed(
+            SUBSCRIBER_STORE.open_dynamodb_store(table, clock, client), RecordingSockets(), clock
+        )
         (subscriber,) = feed.subscribers("game")
         assert (subscriber.connection_id, subscriber.viewer_key, subscriber.caller) == (
             "ann",

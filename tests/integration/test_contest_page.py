@@ -76,7 +76,7 @@ def test_a_bracket_is_rendered_to_its_final() -> None:
     assert boxes[39:] == ["crown decided"]
     for words in ("Winners · round 1", "Losers · round 9", "Final · round 10", "Second final"):
         assert words in parsed.text
-    champion = records.find_team(records.standings()[0][0]).name
+    champion = records.resolve_team(records.standings()[0][0]).name
     assert f"Won by {champion}" in " ".join(parsed.text.split())
     rows = [attributes for tag, attributes in parsed.elements if tag == "tr" and "id" in attributes]
     assert len(rows) == 20

@@ -103,7 +103,7 @@ def test_concurrent_changes_of_a_contest_never_undo_each_other(
     with pytest.raises(WriteConflict):
         records.append_team(TEAM_TWO)
     overtaking.append(lambda: records.set_paused(paused=True))
-    records.end_contest(0)
+    records.end_contest_unless_admin_acted(0)
     records.start_contest()
     assert (records.stage, records.is_paused) == (ContestStage.OVER, True)
 
@@ -150,9 +150,9 @@ def test_a_file_of_the_old_format_is_migrated_with_all_its_data(tmp_path: Path) 
             1,
         )
         assert records.teams() == [TEAM_TWO, TEAM_ONE]
-        assert records.rulings() == {"1": Ruling("1", TEAM_ONE.id, "left")}
+        assert records.rulings_by_pairing() == {"1": Ruling("1", TEAM_ONE.id, "left")}
         assert (records.results(), records.practice_matches()) == ([RESULT], [meeting])
-        assert records.rating_history() == [standing]
+        assert records.practice_rating_history() == [standing]
 
 
 # --- `cardsharp contest --stack`: the same commands on a contest that is deployed ---------------
@@ -181,7 +181,7 @@ def stack(
         TickChain(table, queue, url).stalled_ticket()
 
         def woken() -> bool:
-            messages = list(iter(lambda: queue.receive(timedelta()), None))
+            messages = list(iter(lambda: queue.receive_message(timedelta()), None))
             for message in messages:
                 queue.delete(message)
             return bool(messages)
@@ -220,13 +220,13 @@ def test_the_commands_manage_a_deployed_contest_from_start_to_end(
     assert (
         cli("contest", "override-result", "cup", "1", "Two", "--reason", "left", *STACK).code == 0
     )
-    assert records.rulings()["1"].winner == second_id
+    assert records.rulings_by_pairing()["1"].winner == second_id
     assert woken()
     assert cli("contest", "pause", "cup", *STACK).code == 0
     assert cli("contest", "status", "cup", "--json", *STACK).json()["paused"] is True
     assert cli("contest", "resume", "cup", *STACK).code == 0
     assert woken()
-    records.end_contest(records.admin_action_count)
+    records.end_contest_unless_admin_acted(records.admin_action_count)
     assert records.stage is ContestStage.OVER
     result = cli("contest", "run", "cup", *STACK)
     assert "arena at https://arena.example" in result.err

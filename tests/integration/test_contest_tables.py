@@ -17,10 +17,14 @@ from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.core.clock import SystemClock, utc_now
 from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
-from cardsharp_tools.contest.admin_actions import check_teams
-from cardsharp_tools.contest.contest_process import ContestProcess, LockHolder, lock_contest
+from cardsharp_tools.contest.admin_actions import check_teams_and_get_game
+from cardsharp_tools.contest.contest_process import ContestLoop, LockHolder, lock_contest
 from cardsharp_tools.contest.local_match_host import MATCH_LOG_FILE, LocalMatchHost
-from cardsharp_tools.contest.match_worker import MatchTask, game_for_sides, play_hosted_match
+from cardsharp_tools.contest.match_worker import (
+    MatchTask,
+    play_hosted_match,
+    simulation_for_side_count,
+)
 
 DIES = """
 import os
@@ -128,13 +132,13 @@ def test_a_contest_that_no_table_can_seat_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="One has no strategy"):
             LocalMatchHost(records, tmp_path, utc_now).__enter__()
     with pytest.raises(ConfigError, match="Euchre has no arena that One could sign in to"):
-        check_teams(new_contest(0, game="euchre"), [("One", None)])
+        check_teams_and_get_game(new_contest(0, game="euchre"), [("One", None)])
     with pytest.raises(InvalidInput, match="No game is called 'chess'"):
-        game_for_sides("chess", 2)
+        simulation_for_side_count("chess", 2)
     with pytest.raises(
         ConfigError, match=r"A match of Euchre cannot have 4 teams. The usual number is 2"
     ):
-        game_for_sides("euchre", 4)
+        simulation_for_side_count("euchre", 4)
 
 
 def test_a_folder_has_one_director_and_a_second_one_is_refused(tmp_path: Path) -> None:
@@ -155,10 +159,10 @@ def test_practice_stops_within_one_turn_for_a_waiting_process(tmp_path: Path) ->
     until, end = list[datetime | None](), current_time + timedelta(hours=1)
     with create_contest_in(tmp_path / "cup", ContestSettings("cup", timeout=60)) as records:
         records.set_practice_until(end)
-        contest_process = ContestProcess(
+        contest_process = ContestLoop(
             records, list, list, list, lambda: waiting[-1] if waiting else None
         )
-        for _ in contest_process.run_practice_until(end):
+        for _ in contest_process.iterate_practice_steps_until(end):
             until.append(records.practice_until)
             match len(until):
                 case 1:

@@ -84,7 +84,7 @@ class Cloud:
             for team in self.records.teams()
         ]
         self.book = UserDirectory(lambda: {player.id: player for player in players})
-        self.function().restart_if_stalled("at the deployment")
+        self.function().run_tick_if_stalled("at the deployment")
 
     @property
     def referee(self) -> Referee:
@@ -123,11 +123,11 @@ class Cloud:
     def run(self, seconds: int = 400, *, scheduled: bool = True) -> None:
         """Let the time go by until nothing is left; a schedule looks every minute, if wanted."""
         for second in range(seconds):
-            for message in iter(lambda: self.queue.receive(NO_WAIT), None):
+            for message in iter(lambda: self.queue.receive_message(NO_WAIT), None):
                 self.handle(message)
             self.play()
             if scheduled and second % 60 == 59:
-                self.function().restart_if_stalled(f"schedule {second}")
+                self.function().run_tick_if_stalled(f"schedule {second}")
             self.clock.advance(timedelta(seconds=1))
             if second % 10 == 0 and not len(self.queue) and self.records.stage is ContestStage.OVER:
                 return
@@ -217,12 +217,12 @@ def test_a_dead_teams_turn_ends_ten_seconds_past_its_limit(cloud: Cloud, phase: 
     """Wherever in the pause between two ticks its limit falls."""
     cloud.wake()
     cloud.clock.advance(timedelta(seconds=phase))
-    wish = {"playerids": [*cloud.book.players][:2], "timeout": 7, "tags": ["practice"]}
+    wish = {"playerids": [*cloud.book.players_by_id][:2], "timeout": 7, "tags": ["practice"]}
     match = cloud.referee.create_match(ORGANISER, wish, None)
     cloud.wake()
     began, forced_turn_count = match.started_at, 0
     while not match.is_finished:
-        for message in iter(lambda: cloud.queue.receive(NO_WAIT), None):
+        for message in iter(lambda: cloud.queue.receive_message(NO_WAIT), None):
             cloud.handle(message)
         current_match = cloud.lobby.get(match.id)
         if current_match.last_move_at != match.last_move_at:
@@ -240,7 +240,7 @@ def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(clou
     cloud.begin()
     old: list[str] = []
     for second in range(400):
-        for message in iter(lambda: cloud.queue.receive(NO_WAIT), None):
+        for message in iter(lambda: cloud.queue.receive_message(NO_WAIT), None):
             old.append(message.body)
             cloud.handle(message)
             cloud.handle(message)
@@ -261,10 +261,10 @@ def test_the_schedule_recovers_a_lost_message(cloud: Cloud) -> None:
     """At its second look: at the first, the chain might only be between two ticks."""
     cloud.begin()
     cloud.run(10)
-    lost = cloud.queue.receive(TICK_INTERVAL)
+    lost = cloud.queue.receive_message(TICK_INTERVAL)
     cloud.queue.delete(lost)
-    assert not cloud.function().restart_if_stalled("a minute")
-    assert cloud.function().restart_if_stalled("another")
+    assert not cloud.function().run_tick_if_stalled("a minute")
+    assert cloud.function().run_tick_if_stalled("another")
     cloud.run(10)
     assert len(cloud.queue) == 1
 
@@ -272,7 +272,7 @@ def test_the_schedule_recovers_a_lost_message(cloud: Cloud) -> None:
 def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
     """Each has looked before the other has begun anything; of other teams it is another match."""
     cloud.records.start_contest()
-    first, second, third = cloud.book.players
+    first, second, third = cloud.book.players_by_id
     first_arena, second_arena = (InProcessArena(cloud.referee, cloud.table) for _ in range(2))
 
     def begun(office: InProcessArena, *teams: str) -> str:

@@ -22,7 +22,7 @@ from support.games import match_states
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.environments.aec_env import make_env
-from cardsharp_tools.environments.dataset import DecisionRow, compact_row, read_rows
+from cardsharp_tools.environments.dataset import DecisionRow, read_rows, to_sparse_row
 from cardsharp_tools.environments.encoding import load_simulation_and_encoding
 from cardsharp_tools.environments.vector_env import CardVectorEnv
 
@@ -105,7 +105,7 @@ def test_without_a_compiler_lanes_say_so_once(
 ) -> None:
     twins = pytest.importorskip("cardsharp_tools.research.native_engines")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(twins, "_library", cache(twins._library.__wrapped__))
+    monkeypatch.setattr(twins, "_load_library", cache(twins._load_library.__wrapped__))
     for _ in range(2):
         CardVectorEnv(2).reset(seed=1)
     assert capfd.readouterr().err.count("There is no C compiler (cc); plain Python") == 1
@@ -250,7 +250,7 @@ def test_the_page_lists_every_column_and_the_judge_values_decisions(
 ) -> None:
     page = PAGE.read_text("utf-8")
     full_rows = rows(cli, tmp_path / "rows.jsonl", "third", "-n", "1", "--include-value")
-    for row in (full_rows[0], compact_row(full_rows[0])):
+    for row in (full_rows[0], to_sparse_row(full_rows[0])):
         assert [name for name in row if f"\n| `{name}` |" not in page] == []
     values = [row["value"] for row in full_rows if row["value"] is not None]
     assert len(values) > len(full_rows) / 2

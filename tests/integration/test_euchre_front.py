@@ -25,7 +25,7 @@ from cardsharp_tools.games.euchre.leak_probe import (
     ProbeOptions,
     probe_decision_kind,
 )
-from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 from cardsharp_tools.lab.game_adapter import LabPlayer
 from cardsharp_tools.local_play.game_service import service_gateway
 
@@ -73,7 +73,10 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
     with serving(build("rules"), memory_store()) as (url, diary):
 
         def play(seed: int) -> list[Deal]:
-            with RemotePlayer(url) as first_player, RemotePlayer(f"{url}/") as second_player:
+            with (
+                RemotePlayerClient(url) as first_player,
+                RemotePlayerClient(f"{url}/") as second_player,
+            ):
                 if seed % 2:
                     return deals(
                         lambda: (first_player.for_match((0,)), second_player.for_match((2,))), seed
@@ -88,7 +91,7 @@ def test_clients_at_once_play_as_if_each_were_alone() -> None:
 
 def probe(url: str) -> list[LeakProbeResult]:
     """Probe a service for hidden cards that change its answers: a result per kind of decision."""
-    with RemotePlayer(url) as player:
+    with RemotePlayerClient(url) as player:
         return [
             probe_decision_kind(player, kind, ProbeOptions(deals=DEALS)) for kind in DECISION_KINDS
         ]

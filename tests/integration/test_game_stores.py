@@ -100,13 +100,13 @@ def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: StoreF
     bench.clock.advance(ACTIVE_WINDOW - MINUTE)
     change(bench.store, UUIDS[1], round=random_round(Random(1), 2))
     assert bench.store.read(UUIDS[4]) is None
-    listed = bench.store.public_games()
+    listed = bench.store.recent_public_games()
     assert [(game.uuid, game.nicknames, game.is_started) for game in listed] == [
         (UUIDS[1], ("p0", "p1"), True),
         (UUIDS[3], ("p0", "p1"), False),
     ]
     bench.clock.advance(MINUTE + timedelta(seconds=1))
-    assert [game.uuid for game in bench.store.public_games()] == [UUIDS[1]]
+    assert [game.uuid for game in bench.store.recent_public_games()] == [UUIDS[1]]
 
 
 def test_active_and_total_counts_match_any_sequence_of_changes(bench: StoreFixture) -> None:
@@ -124,8 +124,8 @@ def test_active_and_total_counts_match_any_sequence_of_changes(bench: StoreFixtu
             ages = [(bench.clock.now() - at) for at in changed.values()]
             min_active = sum(age < ACTIVE_WINDOW for age in ages)
             max_active = sum(age < ACTIVE_WINDOW + MINUTE for age in ages)
-            assert min_active <= bench.store.count_active() <= max_active
-            assert bench.store.count_unexpired() == len(changed)
+            assert min_active <= bench.store.count_recently_changed_games() <= max_active
+            assert bench.store.count_unexpired_games() == len(changed)
             bench.store.read(uuid)  # which is no change
         bench.clock.advance(timedelta(seconds=random.randrange(200)))
 
@@ -167,18 +167,23 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         for pk, sk, attributes in items:
             keys = {"pk": {"S": pk}, "sk": {"S": sk}, "expires_at": end}
             client.put_item(TableName=table, Item={**keys, **attributes})
-        store = store_module.GAME_STORE_FACTORY.open_table(table, clock, client)
-        assert [public_game.nicknames for public_game in store.public_games()] == [("p0", "p1")]
+        store = store_module.GAME_STORE_FACTORY.open_dynamodb_store(table, clock, client)
+        assert [public_game.nicknames for public_game in store.recent_public_games()] == [
+            ("p0", "p1")
+        ]
         saved = store.read(game.uuid)
         assert (saved.game, saved.version, saved.changed_at) == (game, 7, START)
         assert store.closed_round(game.uuid, closed.number) == to_closed_round(START, closed)
         assert [store.count_creation("me", 3), store.count_creation("me", 3)] == [True, False]
-        assert store.count_active() == 1
+        assert store.count_recently_changed_games() == 1
         clock.advance(MINUTE)
         changed = change(store, is_public=True, admin_digest="p1")
         saved = store.read(game.uuid)
         assert (saved.game, saved.version) == (changed, 8)
-        assert (store.public_games()[0].changed, store.count_active()) == (START + MINUTE, 1)
+        assert (store.recent_public_games()[0].changed, store.count_recently_changed_games()) == (
+            START + MINUTE,
+            1,
+        )
 
 
 # --- Euchre -------------------------------------------------------------------------------------
@@ -273,7 +278,7 @@ def test_an_item_of_version_02_is_played_on() -> None:
                 "expires_at": {"N": str(int((clock.now() + DEAL_TTL).timestamp()))},
             },
         )
-        deals = DEAL_STORE_FACTORY.open_table(table, clock, client)
+        deals = DEAL_STORE_FACTORY.open_dynamodb_store(table, clock, client)
         deals.append(deals.read(KEY), EVENTS[2])
         deals.append(deals.read(KEY), EVENTS[3])
         assert (deals.read(KEY).cards, deals.read(KEY).raw_events) == (CARDS, EVENTS)

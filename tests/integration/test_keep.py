@@ -301,7 +301,7 @@ def test_a_secret_of_version_0_2_is_readable_writable_and_hidden_from_the_log(
             "expires_at": number_attribute(end),
         }
         moto.put_item(TableName=table, Item={**item_key("vault#m", "secret"), **item})
-        goes_on_from_version_0_2(VAULT_FACTORY.open_table(table, clock, moto), clock)
+        goes_on_from_version_0_2(VAULT_FACTORY.open_dynamodb_store(table, clock, moto), clock)
         (stored_item,) = moto.scan(TableName=table)["Items"]
         assert json.loads(stored_item["secret_json"]["S"]) == ANN, (
             "0.2 reads it, should it come back"

@@ -21,7 +21,7 @@ from cardsharp_tools.environments.aec_env import Observation, make_env
 from cardsharp_tools.environments.encoding import final_rewards, load_simulation_and_encoding
 from cardsharp_tools.environments.vector_env import CardVectorEnv, play_batch
 from cardsharp_tools.lab.plan import DuelPlan
-from cardsharp_tools.lab.rng import RngStream, pair_rng
+from cardsharp_tools.lab.rng import RngPurpose, pair_rng
 
 GAMES = ("deadmansdraw", "blef", "euchre")
 AGAINST = {"deadmansdraw": "example-node", "blef": "greedy", "euchre": "rules"}
@@ -198,11 +198,13 @@ class Solo(gym.Env[Observation, np.int64]):
         del options
         self.seed = getattr(self, "seed", 0) if seed is None else seed
         self.number += self.lanes
-        self.chance = pair_rng(self.seed, self.number, RngStream.CHANCE)
-        self.state = self.simulation.initial_state(pair_rng(self.seed, self.number, RngStream.DECK))
+        self.chance = pair_rng(self.seed, self.number, RngPurpose.CHANCE)
+        self.state = self.simulation.initial_state(
+            pair_rng(self.seed, self.number, RngPurpose.DECK)
+        )
         self.players = {
             seat: self.simulation.build_strategy(
-                self.opponent, pair_rng(self.seed, self.number, RngStream.FIRST + seat)
+                self.opponent, pair_rng(self.seed, self.number, RngPurpose.FIRST + seat)
             )
             for seat in range(self.simulation.seats)
             if seat != self.learner

@@ -18,7 +18,7 @@ from cardsharp.games.deadmansdraw.arena_bot.opponent_history import last_matches
 from cardsharp.play.catalog import get_game
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
-from cardsharp_tools.games.deadmansdraw.opponent_learning import opponents_in_log
+from cardsharp_tools.games.deadmansdraw.opponent_learning import past_matches_by_opponent
 from cardsharp_tools.match_sources.match_logs import default_store, import_match, open_log
 from cardsharp_tools.match_sources.sources import find_source
 
@@ -172,7 +172,7 @@ def test_a_damaged_match_hides_no_other_from_whoever_reads_many(
     change("UPDATE matches SET header = '{\"names\": 7}' WHERE id = 'bad'")
     for command in ("stats", "lesson"):
         assert cli(command, "--json").code == 0, command
-    assert [name for name, _ in opponents_in_log(log).values()] == ["two"]
+    assert [name for name, _ in past_matches_by_opponent(log).values()] == ["two"]
 
 
 def test_a_damaged_local_log_does_not_hide_matches_of_another_source(cli: Cli, home: Path) -> None:

@@ -26,7 +26,7 @@ from cardsharp.core.clock import utc_now
 from cardsharp.core.credentials import digest_ha1
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
-from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import run_arena_and_local_players
 from cardsharp_tools.contest.contest_manager import ContestManager
@@ -221,7 +221,7 @@ class Cup:
         until(lambda: all(self.get(name).status_code == 200 for name in self._secrets))
 
     def id(self, name: str) -> str:
-        return self.records.find_team(name).id
+        return self.records.resolve_team(name).id
 
     def get(self, name: str, password: str = "") -> requests.Response:
         auth = self.id(name), password or self._secrets[name]
@@ -253,7 +253,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
         for name in ("One", "Two", "Three", "Four", "Five", "Six", "Seven"):
             records.add_team(name, SANDBOXED)
         records.add_team("Outside")
-        with run_arena_and_local_players(records, folder, ListenOptions(port=0)) as (
+        with run_arena_and_local_players(records, folder, ArenaServerOptions(port=0)) as (
             url,
             organiser,
         ):
@@ -303,7 +303,7 @@ def test_a_submission_is_stored_completely_or_refused(cup: Cup, tmp_path: Path) 
         answer = cup.post("Three", file)
         assert (answer.status_code, message in answer.text) == (status, True), answer.text
     assert [version.name for version in submissions.version_folders] == ["1"]
-    faults = cup.records.team_faults()[cup.id("Three")].last
+    faults = cup.records.faults_by_team()[cup.id("Three")].last
     assert ["points outside" in fault.what for fault in faults] == [True, False, False]
 
 
@@ -329,9 +329,9 @@ def test_its_faults_are_read_by_the_team_and_the_organiser(cup: Cup, tmp_path: P
     calls = f'exec("try: {connects}\\nexcept OSError: 0"); {SECOND}'
     assert cup.post("Seven", bot(tmp_path, calls)).status_code == 303
     cup.begun("Six", "Seven")
-    until(lambda: {cup.id("Six"), cup.id("Seven")} <= cup.records.team_faults().keys())
+    until(lambda: {cup.id("Six"), cup.id("Seven")} <= cup.records.faults_by_team().keys())
     page_six, page_seven = (cup.get(name).text for name in ("Six", "Seven"))
     assert "ZeroDivisionError: division by zero (bot.py, line 13, in decide" in page_six
     assert "it tried to use the network" in page_seven
     assert ("tried to use" in page_six, "ZeroDivisionError" in page_seven) == (False, False)
-    assert cup.records.team_faults().keys().isdisjoint(map(cup.id, ("One", "Two", "Outside")))
+    assert cup.records.faults_by_team().keys().isdisjoint(map(cup.id, ("One", "Two", "Outside")))

@@ -229,20 +229,23 @@ def test_no_submission_gets_out_of_its_sandbox(
     assert re.search(pattern, fault), fault
     assert fault.isprintable()
     expected = [NETWORK_VIOLATION] * (attempt in NOTED)
-    until(lambda: team.take_violations() == expected)
+    until(lambda: team.take_sandbox_violations() == expected)
     if attempt not in FATAL_ATTEMPTS:
         assert ask(plays_on) == (None, "why")
-        until(lambda: team.take_violations() == expected)
+        until(lambda: team.take_sandbox_violations() == expected)
     assert ask(GOOD) == (None, "why")
 
 
 def test_a_violation_written_during_a_read_is_returned_by_the_next_read(tmp_path: Path) -> None:
     team = TeamSubmissions(tmp_path, is_sandboxed=True)
-    assert team.take_violations() == []
+    assert team.take_sandbox_violations() == []
     with (tmp_path / VIOLATIONS_FILE).open("a") as file:
-        assert team.take_violations() == []
+        assert team.take_sandbox_violations() == []
         file.write(f"{NETWORK_VIOLATION}\n")
-    assert [team.take_violations(), team.take_violations()] == [[NETWORK_VIOLATION], []]
+    assert [team.take_sandbox_violations(), team.take_sandbox_violations()] == [
+        [NETWORK_VIOLATION],
+        [],
+    ]
 
 
 def test_processes_started_by_a_submission_end_with_it(ask: Ask) -> None:

@@ -135,7 +135,7 @@ def test_a_broken_game_or_deal_hides_no_other(tmp_path: Path, cli: Cli) -> None:
         for name in ("a", "b", "c"):
             games.create(GameRecord(name, START, is_public=True))
         change(path, "UPDATE documents SET shown = '[' WHERE partition = 'game#b'")
-        assert [game.uuid for game in games.public_games()] == ["a", "c"]
+        assert [game.uuid for game in games.recent_public_games()] == ["a", "c"]
     path = tmp_path / "deals.db"
     with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
         for number in (1, 2):

@@ -269,7 +269,7 @@ def render_seat(room: GameRoom, seat: int, state: Any, game: Game) -> tuple[str,
     fresh.show_hints = len(simulation.legal_actions(state)) % 7 == 0  # in some, as it takes a while
     fresh.replacement_bot = None
     room.chairs[0] = fresh
-    fresh.ask(simulation.current_position(state))
+    fresh.post_question(simulation.current_position(state))
     return seat_page(room, 0, ["/seat/s"]), updates_document(room, 0, ["/seat/s"], 0)
 
 

@@ -70,7 +70,7 @@ def test_a_waiting_request_is_answered_by_the_next_move(served: tuple[SqliteMatc
 def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a player who gives a password; without one it says what to do."""
     with running_arena(tmp_path) as (arena, client):
-        match = arena.create_match([ALICE, BOB], seed="norandom")
+        match = arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
         client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
         monkeypatch.setenv("CARDSHARP_USER", ALICE)
         monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
@@ -91,7 +91,7 @@ def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mo
     summaries = {}
     with running_arena(tmp_path, data_file=cup / "arena.db", is_public=True) as (arena, client):
         for tag in ("cup", "other", "cup"):
-            match = arena.create_match([ALICE, BOB], tags=[tag], seed="norandom")
+            match = arena.create_match_and_get_id([ALICE, BOB], tags=[tag], seed="norandom")
             client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
             client.request("DELETE", f"/api/matches/{match}/terminate", ADMIN, {"winnerId": ALICE})
             body = client.get(f"/api/matches/{match}?showevents=true", ADMIN).text.encode()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.case_counts import case_count
 
-from cardsharp.client.remote_clock import NEVER, RemoteClock
+from cardsharp.client.remote_clock import NEVER_BOUNDS, RemoteClock
 from cardsharp.client.request_budget import (
     BURST_ALLOWANCE,
     RateLimitStatus,
@@ -24,7 +24,7 @@ SECONDS = st.floats(1, 600)
 def budget_of(limit: int, remaining: int, seconds: float) -> RequestBudget:
     """Return a budget that received these limits a moment ago, at second 0."""
     budget = RequestBudget()
-    budget.update_from_status(
+    budget.update_and_detect_exhaustion(
         RateLimitStatus(
             limit, remaining, reset_at=1, window_ends_at=seconds, sent_count=budget.record_sent(0)
         ),
@@ -68,7 +68,7 @@ def test_requests_within_the_delays_never_exceed_the_limit(
             reset, ends, spent = reset + 1, current_time + seconds, 0
         spent += 1
         assert spent <= limit
-        budget.update_from_status(
+        budget.update_and_detect_exhaustion(
             RateLimitStatus(limit, limit - spent, reset, ends, number), current_time
         )
 
@@ -107,7 +107,7 @@ def test_the_earlier_deadline_goes_first_and_requests_of_other_workers_count() -
     budget = budget_of(100, 99, 60)
     number = budget.record_sent(0)
     assert wait_of(budget, RequestPriority.ACT, 1000) == 0
-    budget.update_from_status(
+    budget.update_and_detect_exhaustion(
         RateLimitStatus(100, 40, reset_at=1, window_ends_at=60, sent_count=number), 0
     )
     assert wait_of(budget, RequestPriority.ACT, 1000) > 20
@@ -116,20 +116,20 @@ def test_the_earlier_deadline_goes_first_and_requests_of_other_workers_count() -
 def test_responses_out_of_order_do_not_change_the_remaining_count() -> None:
     budget = budget_of(100, 50, 60)
     first, second = budget.record_sent(0), budget.record_sent(0)
-    budget.update_from_status(
+    budget.update_and_detect_exhaustion(
         RateLimitStatus(100, 48, reset_at=1, window_ends_at=60, sent_count=second), 0
     )
-    budget.update_from_status(
+    budget.update_and_detect_exhaustion(
         RateLimitStatus(100, 49, reset_at=1, window_ends_at=60, sent_count=first), 0
     )
     assert budget.remaining_requests(0) == 48
-    budget.update_from_status(
+    budget.update_and_detect_exhaustion(
         RateLimitStatus(
             100, 99, reset_at=61, window_ends_at=120, sent_count=budget.record_sent(60)
         ),
         60,
     )
-    budget.update_from_status(
+    budget.update_and_detect_exhaustion(
         RateLimitStatus(100, 0, reset_at=1, window_ends_at=60.5, sent_count=first), 60
     )
     assert budget.remaining_requests(60) == 99
@@ -138,7 +138,7 @@ def test_responses_out_of_order_do_not_change_the_remaining_count() -> None:
 @given(st.integers(-5, 5), st.integers(-5, 10**30), st.one_of(st.floats(), st.just(float("inf"))))
 def test_a_count_that_cannot_be_is_not_believed(limit: int, remaining: int, ends: float) -> None:
     budget = RequestBudget()
-    budget.update_from_status(
+    budget.update_and_detect_exhaustion(
         RateLimitStatus(
             limit, remaining, reset_at=1, window_ends_at=ends, sent_count=budget.record_sent(0)
         ),
@@ -154,7 +154,7 @@ def test_a_limit_feeds_so_many_matches_that_each_may_act_within_its_turn() -> No
     assert budget.max_sustainable_matches(None) is None
     budget, turn = budget_of(100, 30, 20), timedelta(seconds=7)
     assert budget.max_sustainable_matches(turn) == 6
-    budget.update_from_status(
+    budget.update_and_detect_exhaustion(
         RateLimitStatus(100, 99, reset_at=2, window_ends_at=30, sent_count=budget.record_sent(20)),
         20,
     )
@@ -271,8 +271,8 @@ class Far:
 
     def check(self, current_time: float) -> None:
         second = current_time + 3
-        when = self.remote_clock.to_local(self.shows(second), current_time)
-        if when != NEVER:
+        when = self.remote_clock.to_local_bounds(self.shows(second), current_time)
+        if when != NEVER_BOUNDS:
             assert when.earliest - 1e-3 <= second <= when.latest + 1e-3
 
 
@@ -307,15 +307,15 @@ def test_date_headers_of_another_clock_are_discarded(
     for step in ("dated", "shown", "written", "dated", "dated"):
         current_time = (gateway if step == "dated" else far).tell(step, current_time, 0.1, 0.1)
     far.check(current_time)
-    when = far.remote_clock.to_local(far.shows(current_time), current_time)
+    when = far.remote_clock.to_local_bounds(far.shows(current_time), current_time)
     assert when.latest - when.earliest < 1
 
 
 def test_timestamps_of_our_writes_are_more_precise_than_date_headers() -> None:
     far = Far(5, RemoteClock())
     current_time = far.tell("dated", 0, 0.05, 0.05)
-    coarse = far.remote_clock.to_local(far.shows(10), current_time)
+    coarse = far.remote_clock.to_local_bounds(far.shows(10), current_time)
     far.tell("written", current_time, 0.05, 0.05)
-    fine = far.remote_clock.to_local(far.shows(10), current_time)
+    fine = far.remote_clock.to_local_bounds(far.shows(10), current_time)
     assert coarse.latest - coarse.earliest > 1
     assert fine.latest - fine.earliest < 0.2

@@ -19,7 +19,7 @@ from support.blef_service import (
 from support.blef_v2_api import AGENTS, RecordingSockets, recorded_v2_requests
 
 from cardsharp.games.blef.cards import sort_hand
-from cardsharp.games.blef.service.bootstrap import authorize_subscription
+from cardsharp.games.blef.service.bootstrap import resolve_topic_and_viewer
 from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.records import room_number
 from cardsharp.server import websocket_handler
@@ -51,7 +51,7 @@ class NextRecording:
         self.chance, self.sockets = RecordedRandomness(), RecordingSockets()
         self.client = memory_client("", chance=self.chance, agents=AGENTS)
         self.clock, self.store = self.client.clock, self.client.store
-        about = partial(authorize_subscription, self.client.blef)
+        about = partial(resolve_topic_and_viewer, self.client.blef)
         self._gate = websocket_handler.build_websocket_handler(
             self.client.with_feed(self.sockets), about
         )

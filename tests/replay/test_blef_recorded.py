@@ -92,7 +92,7 @@ class Recording:
         elif case.startswith(("state.started.", "state.3p.")) or case == "join.full":
             self._place(pair)
         elif case == "create.at10000":
-            self.patch.setattr(service, "MAX_GAMES", self.store.count_unexpired())
+            self.patch.setattr(service, "MAX_GAMES", self.store.count_unexpired_games())
 
     def _prepare_alices_game(self) -> None:
         """Bob begins; the hands of rounds 1, 2 and 11 are known, of round 2 only alice's."""

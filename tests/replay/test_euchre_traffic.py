@@ -238,7 +238,7 @@ def test_every_deal_of_a_shared_token_is_sent_as_the_client_sent_it() -> None:
             answering.answer = lambda _, action=action: action  # type: ignore[misc]
             done = team.decide(match) if euchre.current_seat(match) in team_seats else action
             match = euchre.apply_action(match, done, Random(0))
-        team.end_match(match)
+        team.on_match_end(match)
         assert sent == [
             comparable(request.method, request.target, request.body) for request in recorded
         ]

@@ -172,8 +172,8 @@ class RecordedRandomness(SecureRandomness):
     def uuid(self) -> str:
         return self.uuids.pop(0) if self.uuids else super().uuid()
 
-    def seating_order(self, players: int) -> tuple[int, ...]:
-        return self.orders.get(players) or super().seating_order(players)
+    def random_seating_indexes(self, players: int) -> tuple[int, ...]:
+        return self.orders.get(players) or super().random_seating_indexes(players)
 
     def deal(self, deal_index: int) -> Hand:
         is_recorded = self.hands and len(self.hands[0]) == deal_index

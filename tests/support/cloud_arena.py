@@ -9,7 +9,7 @@ from typing import Any
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.games.deadmansdraw.arena.bootstrap import DEFAULT_RETENTION_DAYS
 from cardsharp_tools.games.deadmansdraw.emulated_arena import (
-    EmulatedArenaServer,
+    DynamoArenaServer,
     create_arena_table,
 )
 from cardsharp_tools.local_cloud.emulator import Emulator
@@ -32,7 +32,7 @@ def cloud_arena_factory(emulator: Emulator) -> Opened:
         **settings: Any,  # noqa: ANN401 - as of `running_arena`
     ) -> Iterator[tuple[ArenaServer, ArenaHttpClient]]:
         config = arena_config(folder, **settings)
-        server = EmulatedArenaServer(
+        server = DynamoArenaServer(
             config, table or create_arena_table(emulator, config.players_file)
         )
         with server as arena, closing(ArenaHttpClient(arena.url)) as client:

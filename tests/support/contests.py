@@ -30,7 +30,7 @@ from cardsharp.games.deadmansdraw.actions import DRAW
 from cardsharp.games.deadmansdraw.arena import match as at_arena
 from cardsharp.games.deadmansdraw.arena.match import (
     ArenaMatch,
-    RequestOrigin,
+    RequestTimeAndAddress,
     apply_player_action,
     begin_match,
 )
@@ -111,7 +111,7 @@ def played_contest(
     max_decided = 10**6 if decided_pairings is None else decided_pairings
 
     def waiting() -> list[Pairing]:
-        pairings = settings.base_format.pairings(ids, ends)
+        pairings = settings.format_without_history.determined_pairings(ids, ends)
         return [candidate for candidate in pairings if candidate.key not in ends][
             : max_decided - len(ends)
         ]
@@ -123,7 +123,9 @@ def played_contest(
                 played.append(_facts(chance, odds))
             ends[pairing.key], facts[pairing.key] = end, played
     results, running = list[PairingResult](), dict[str, ArenaMatch]()
-    for number, pairing in enumerate(settings.base_format.pairings(ids, ends)):
+    for number, pairing in enumerate(
+        settings.format_without_history.determined_pairings(ids, ends)
+    ):
         is_running = pairing.key not in ends and number % 3
         played = [_facts(chance, 0.6)] * (settings.matches // 3) if is_running else []
         played = facts.get(pairing.key, played)
@@ -139,7 +141,7 @@ def played_contest(
 def table(match_id: str, pairing: Pairing) -> ArenaMatch:
     """A match in which a card was drawn."""
     params = parse_create_request({"timeout": 7}, match_id)
-    origin = RequestOrigin(ManualClock().current_time)
+    origin = RequestTimeAndAddress(ManualClock().current_time)
     match, _ = begin_match(
         match_id, at_arena.MatchPlayers(pairing.teams, None), params, RandomnessMethod.FAIR, origin
     )
@@ -214,7 +216,7 @@ class SpectatedContest:
     def time_out_turn(self) -> None:
         """Let the match's turn run out of time, and the spectators' cache expire."""
         self.clock.advance(timedelta(seconds=9))
-        self.arena._call(self.arena._arena.referee.end_overdue_turns)
+        self.arena._run_in_server_thread(self.arena._arena.referee.end_overdue_turns)
 
     def finish_pairing(self) -> None:
         """Let the first team win the match's pairing; no match runs afterwards."""
@@ -254,7 +256,9 @@ def _begun(arena: ArenaServer, records: ContestRecords) -> str:
     if at is None:
         return ""
     tags = (f"cup_Round{results[at].round}", "cup")
-    match = arena.create_match(results[at].teams, tags=tags, timeout=timedelta(seconds=7))
+    match = arena.create_match_and_get_id(
+        results[at].teams, tags=tags, timeout=timedelta(seconds=7)
+    )
     results[at] = replace(results[at], facts=(), matches=(match,))
     records.save_results(results)
     return match

@@ -25,9 +25,9 @@ from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.play.catalog import all_games
 from cardsharp.play.game import Game
-from cardsharp_tools.costs.model import MEASURED, ActivityUsage, MeasuredUsage
+from cardsharp_tools.costs.model import MEASURED_USAGE_PATH, ActivityUsage, MeasuredUsage
 from cardsharp_tools.games.deadmansdraw.emulated_arena import (
-    EmulatedArenaServer,
+    DynamoArenaServer,
     create_arena_table,
 )
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
@@ -106,9 +106,9 @@ class MeasuredBot:
 
     def _play_match(self) -> None:
         """Dispatch a match as the poller does, and play it as the queue's mapping does."""
-        match_id = self.arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
+        match_id = self.arena.create_match_and_get_id([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
         self.assembly.dispatcher.dispatch(match_id)
-        message = self.assembly.queue.receive(timedelta(seconds=5))
+        message = self.assembly.queue.receive_message(timedelta(seconds=5))
         assert message is not None
         context = LambdaFunction("worker", worker.app.handler, TIMEOUT).context(SystemClock())
         response = worker.app.handler(sqs_event([message], datetime.now(UTC)), context)
@@ -172,7 +172,7 @@ def measure_arena_match(matches: int) -> ActivityUsage:
         config = ArenaConfig()
         table = create_arena_table(stack.enter_context(Emulator()), config.players_file)
         arena = stack.enter_context(
-            EmulatedArenaServer(config, table, on_move=on_move, wrap_handler=meter.wrap_handler)
+            DynamoArenaServer(config, table, on_move=on_move, wrap_handler=meter.wrap_handler)
         )
         for team in (BOT_CREDENTIALS, OPPONENT_CREDENTIALS):
             opponent_config = OpponentConfig(arena.url, *team, "draw-3")
@@ -181,7 +181,9 @@ def measure_arena_match(matches: int) -> ActivityUsage:
         start = meter.counts
         for seed in range(matches):
             is_finished.clear()
-            arena.create_match([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]], seed=str(seed))
+            arena.create_match_and_get_id(
+                [BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]], seed=str(seed)
+            )
             assert is_finished.wait(TIMEOUT.total_seconds())
         return meter.usage_since(start, matches)
 
@@ -202,4 +204,4 @@ def measure_game(game: Game, games: int) -> ActivityUsage:
 
 if __name__ == "__main__":
     text = measure().model_dump_json(indent=2, exclude_defaults=True)
-    MEASURED.write_text(f"{text}\n", encoding="utf-8")
+    MEASURED_USAGE_PATH.write_text(f"{text}\n", encoding="utf-8")

@@ -105,7 +105,7 @@ def deployed_viewer(emulator: Emulator, *, public: bool) -> Iterator[DeployedVie
     with override_settings_environment(variables), ExitStack() as stack:
         log = DynamoMatchLog(table, SystemClock(), client)
         log.add_note("over", "fault", {"text": NOTE})
-        VAULT_FACTORY.open_table(table, SystemClock(), client).add("over", {"id": SECRET})
+        VAULT_FACTORY.open_dynamodb_store(table, SystemClock(), client).add("over", {"id": SECRET})
         botocore.handlers.BUILTIN_HANDLERS.append(handler)
         stack.callback(botocore.handlers.BUILTIN_HANDLERS.remove, handler)
         for cached_function in (

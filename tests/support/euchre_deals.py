@@ -44,5 +44,5 @@ def play_deal(cards: tuple[int, ...], players: Sequence[LabPlayer]) -> Deal:
         assert seat is not None
         match = euchre.apply_action(match, players[seat].decide(match), Random(0))
     for player in {id(seat_player): seat_player for seat_player in players}.values():
-        player.end_match(match)
+        player.on_match_end(match)
     return match.finished[0].deal

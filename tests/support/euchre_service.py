@@ -20,7 +20,7 @@ from cardsharp.games.euchre.strategies import EuchreDecision, Strategy, build
 from cardsharp.server import lambda_handler
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
-from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
 from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LocalLambdaContext
 
@@ -189,9 +189,9 @@ class RestartingAdapter(HTTPAdapter):
 
 def in_process_player(
     service: EuchreServiceHarness, token: str = TOKEN
-) -> tuple[RemotePlayer, RestartingAdapter]:
+) -> tuple[RemotePlayerClient, RestartingAdapter]:
     """A player that calls the service as the real client does, and what it calls through."""
-    player, adapter = RemotePlayer(BASE), RestartingAdapter(service)
+    player, adapter = RemotePlayerClient(BASE), RestartingAdapter(service)
     player.token = token
     player._http.mount(BASE, adapter)
     return player, adapter

@@ -36,7 +36,10 @@ from cardsharp_tools.local_cloud.lambda_events import (
 )
 from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample, read_emf_samples
 from cardsharp_tools.local_cloud.template_files import create_table, service_prefix
-from cardsharp_tools.local_play.bot_runtime import embedded_settings, open_bot_dependencies
+from cardsharp_tools.local_play.bot_runtime import (
+    in_process_backend_settings,
+    open_bot_dependencies,
+)
 from cardsharp_tools.local_play.handler_environment import override_settings_environment
 from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS
 from cardsharp_tools.local_server.arena_server import ArenaServer
@@ -78,7 +81,7 @@ class MetricRecorder:
 
     def process_next_message(self) -> InvocationResult | None:
         """Deliver the next message as the queue mapping does; None if there is none."""
-        message = self.assembly.queue.receive(timedelta(0))
+        message = self.assembly.queue.receive_message(timedelta(0))
         if message is None:
             return None
         invocation = self.deliver(message)
@@ -171,7 +174,7 @@ def metric_recorder(
             "CARDSHARP_PASSWORD": password,
             "CARDSHARP_PACE_SECONDS": "0.3",
             "CARDSHARP_STRATEGY": "draw-3",
-            **embedded_settings(folder / "matches.db"),
+            **in_process_backend_settings(folder / "matches.db"),
             **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
         }
         if broken:

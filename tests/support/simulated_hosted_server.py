@@ -23,7 +23,7 @@ from cardsharp.server.hosted.wire import (
     NO_GAME,
     ActParams,
     GetGameParams,
-    HostedMessage,
+    HostedMessageBase,
     JoinGameParams,
 )
 from cardsharp.server.routing import ApiRequest
@@ -37,7 +37,7 @@ TABLE = "0" * 32
 HOUR = timedelta(hours=1)
 
 
-def make_call(event: HostedMessage) -> ApiRequest[Any]:
+def make_call(event: HostedMessageBase) -> ApiRequest[Any]:
     return ApiRequest(event, lambda: HOUR)
 
 

@@ -17,7 +17,7 @@ from fault_simulation.virtual_clock import START, VirtualClock
 
 from cardsharp.aws import client as aws
 from cardsharp.core.clock import Clock, Waitable
-from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.metrics import MetricName, Metrics
 from cardsharp.core.queue import Message, Queue
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import Lease, MatchLog, MatchRecord
@@ -137,12 +137,12 @@ class RecordingMeter(Metrics):
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.durations = defaultdict[Metric, list[timedelta]](list)
+        self.durations = defaultdict[MetricName, list[timedelta]](list)
 
-    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+    def count(self, metric: MetricName, amount: int = 1, **dimensions: str) -> None:
         self.counts["/".join((metric, *dimensions.values()))] += amount
 
-    def record_duration(self, metric: Metric, duration: timedelta, **_dimensions: str) -> None:
+    def record_duration(self, metric: MetricName, duration: timedelta, **_dimensions: str) -> None:
         self.durations[metric].append(duration)
 
 
@@ -155,7 +155,7 @@ def take_lease(log: MatchLog, owner: str = "ann", name: str = "m", ttl: timedelt
 
 def receive_message(queue: Queue, wait: timedelta = timedelta(0)) -> Message:
     """A message that must be there."""
-    message = queue.receive(wait)
+    message = queue.receive_message(wait)
     assert message is not None
     return message
 
@@ -183,6 +183,6 @@ def moto_client() -> Iterator["DynamoDBClient"]:
         os.environ.pop("AWS_ENDPOINT_URL", None)
         # Sessions and clients that were made before would ask AWS itself.
         aws.shared_session.cache_clear()
-        aws._prepared.clear()
+        aws._client_cache.clear()
         yield Session(region_name="us-east-1").client("dynamodb")
     aws.shared_session.cache_clear()

@@ -40,8 +40,8 @@ from cardsharp.games.deadmansdraw.strategies.adaptive import (
     win_probability_loss,
 )
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
-    DecisionTracker,
     ObservedDecision,
+    ObservedDecisionExtractor,
     cards_from_draw_pile,
     opponent_decisions,
 )
@@ -57,8 +57,8 @@ from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
     LearnedOpponentsFile,
     ObservedOpponentMatch,
-    OpponentLearning,
-    opponents_in_log,
+    OpponentLearningPass,
+    past_matches_by_opponent,
 )
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import build_player
@@ -177,7 +177,7 @@ def test_its_past_are_the_last_finished_matches_against_that_player(log: MatchLo
     past = last_matches_against(log, FOE, MAX_PAST_MATCHES)
     assert sorted(match.opponent_seat for match in past) == [0, 1]
     assert all(len(match.history) == 1 for match in past)
-    opponents = opponents_in_log(log)
+    opponents = past_matches_by_opponent(log)
     match_counts = {key: (name, len(matches)) for key, (name, matches) in opponents.items()}
     assert match_counts == {FOE: (FOE, 2), OTHER: (OTHER, 1), "champion": ("champion", 1)}
     for number in range(3):
@@ -204,10 +204,10 @@ def learned_from(
     def test(_weights: dict[str, object], _entry: OpponentProfile) -> tuple[bool, str]:
         return gains, "as measured"
 
-    learning = OpponentLearning(
+    learning = OpponentLearningPass(
         learned, lambda _entry: WEIGHTS, test, lambda _name, stage, _reason: stages.append(stage)
     )
-    learning.update_opponent("id", "Foe", matches)
+    learning.continue_opponent_trial("id", "Foe", matches)
     return stages
 
 
@@ -238,7 +238,7 @@ def test_weights_without_gain_are_rejected_and_new_matches_lead_to_new_ones() ->
 
 
 def choices(history: tuple[PastMove, ...], pile: frozenset[Card]) -> list[ObservedDecision]:
-    witness = DecisionTracker(pile)
+    witness = ObservedDecisionExtractor(pile)
     return [seen for move in history for seen in witness.decisions_in(move)]
 
 

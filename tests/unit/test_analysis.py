@@ -20,7 +20,7 @@ from cardsharp.games.deadmansdraw.simulation import random_card_picker
 from cardsharp.play.game import Game
 from cardsharp.play.strategy import Decision, Option, ranked
 from cardsharp_tools.lab.game_adapter import PlayedAction
-from cardsharp_tools.lab.match_statistics import SideGroup, SideStatistics, player_ratings
+from cardsharp_tools.lab.match_statistics import SideGroup, SideStatistics, ratings_by_player
 from cardsharp_tools.terminal.match_printer import signed_value_text
 
 DEADMANSDRAW, BLEF = (
@@ -165,16 +165,16 @@ def test_luck_adjusted_results_vary_less_and_a_single_match_has_no_interval() ->
 
 def test_luck_adjusted_ratings_are_more_precise_and_stay_within_possible_results() -> None:
     """The luck of 20 matches is known; in a single match it exceeded the possible results."""
-    ratings = player_ratings([[side(1.0, 0.4)], [side(0.0, -0.6)]] * 10)
+    ratings = ratings_by_player([[side(1.0, 0.4)], [side(0.0, -0.6)]] * 10)
     us, them = ratings["us"], ratings["them"]
     assert us.plain.value == pytest.approx(them.plain.value)
     assert us.luck_adjusted.value > them.luck_adjusted.value + 50
     assert us.luck_adjusted.margin < us.plain.margin / 2
-    [lucky, _] = player_ratings([[side(1.0, -0.9)]]).values()
+    [lucky, _] = ratings_by_player([[side(1.0, -0.9)]]).values()
     assert lucky.luck_adjusted.value == pytest.approx(lucky.plain.value)
     same = side(1.0)._replace(opponent="us")
-    assert not player_ratings([[same]])
-    [unknown, _] = player_ratings(
+    assert not ratings_by_player([[same]])
+    [unknown, _] = ratings_by_player(
         [[side(1.0)], [side(1.0)._replace(luck_adjusted_result=None)]]
     ).values()
     assert unknown.luck_adjusted is None

@@ -19,7 +19,7 @@ from cardsharp.games.deadmansdraw.arena.access.users import (
     ADMIN_USER,
     PlayersFile,
     User,
-    load_players,
+    load_players_by_id,
 )
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
@@ -123,7 +123,7 @@ def test_the_slow_down_has_the_measured_delays_in_fixed_windows_that_are_forgott
         slow.count_request(str(number))
     clock.advance(timedelta(minutes=1))
     slow.count_request("another")
-    assert len(slow._counts._counted) == 1
+    assert len(slow._counts._counts) == 1
 
 
 FROM_THE_PACKAGE = {
@@ -188,7 +188,7 @@ def test_a_wrong_file_is_refused_with_its_faults(
     path = tmp_path / "players.json"
     path.write_text(content)
     with pytest.raises(ConfigError) as raised:
-        load_players(path)
+        load_players_by_id(path)
     assert str(path) in str(raised.value)
     assert message in str(raised.value)
     assert "canary" not in str(raised.value)
@@ -198,13 +198,13 @@ def test_a_wrong_file_is_refused_with_its_faults(
 def test_a_changed_players_file_is_reloaded_unless_it_is_broken(tmp_path: Path) -> None:
     path = tmp_path / "players.json"
     path.write_text(json.dumps([GOOD]))
-    (player,) = load_players(path).values()
+    (player,) = load_players_by_id(path).values()
     assert player.public_json() == {"_id": "1" * 24, "name": "Team"}
     assert "canary" not in repr(player)
     players = PlayersFile(path)
-    first = players()["1" * 24].proof
+    first = players()["1" * 24].password_ha1
     for moment, (text, same) in enumerate([("[", True), (json.dumps([NEW]), False)], 1):
         path.write_text(text)
         os.utime(path, ns=(moment, moment))
-        assert (players()["1" * 24].proof == first) is same
+        assert (players()["1" * 24].password_ha1 == first) is same
     assert len(players()) == 1

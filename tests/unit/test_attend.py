@@ -31,16 +31,16 @@ from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.bot.queueing.messages import MatchMessage, parse_match_message
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
-from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.metrics import MetricName, Metrics
 from cardsharp.errors import (
     ArenaError,
+    GatewayRejection,
     MatchOver,
     NotFound,
     NotYourTurn,
     RequestRejected,
     StoreError,
     Unauthorized,
-    UpstreamError,
 )
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
@@ -50,7 +50,7 @@ from cardsharp.store.sqlite_match_log import SqliteMatchLog
 HOUR = timedelta(hours=1)
 TIMING = SessionTiming()
 NO_METER = Metrics()
-PAGE = UpstreamError(403, "a page of some gateway", outcome_unknown=True)
+PAGE = GatewayRejection(403, "a page of some gateway", outcome_unknown=True)
 GONE = NotFound(404, "gone")
 DENIAL = RequestRejected(403, "you may not")
 PASSWORD = Unauthorized(401, "check the password")
@@ -387,7 +387,9 @@ def test_a_match_that_refuses_everything_is_asked_less_and_less_often(
     assert pauses[2:11] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     assert caplog.text.count("the match stands still") == 1
     assert caplog.text.count(str(error)) <= MAX_EQUAL_REFUSALS
-    assert meter.counts[Metric.FALLBACK_ACTIONS] <= 1 + 2, "of its own: the second, the last two"
+    assert meter.counts[MetricName.FALLBACK_ACTIONS] <= 1 + 2, (
+        "of its own: the second, the last two"
+    )
     assert len(desk.log.notes("m")) < 2 * MAX_EQUAL_REFUSALS
 
 
@@ -433,7 +435,7 @@ def test_a_match_is_handed_over_with_a_single_message_that_names_its_game(desk: 
         assert desk.attend(match, life - timedelta(seconds=1)) is SessionResult.HANDED_OVER
         message = parse_match_message(receive_message(desk.queue).body)
         assert message == MatchMessage(match_id="m", game="count")
-        assert desk.queue.receive(timedelta(0)) is None
+        assert desk.queue.receive_message(timedelta(0)) is None
         assert bool(match.errors["look"]) == (life == TIMING.read_timeout)
 
 
@@ -462,7 +464,7 @@ def test_r38_an_idle_match_is_parked_until_it_is_announced(desk: Desk) -> None:
     match = Still()
     assert desk.attend(match) is SessionResult.ABANDONED
     assert match.waits == 1
-    assert desk.queue.receive(timedelta(0)) is None, "it is not handed on"
+    assert desk.queue.receive_message(timedelta(0)) is None, "it is not handed on"
     record = require_match(desk.log)
     assert record.is_parked
     assert record.status is MatchStatus.RUNNING
@@ -498,7 +500,7 @@ def test_a_turn_that_waits_is_measured_at_its_first_look(desk: Desk, attended: b
         desk.log.write_facts(lease, {0: {}})
         desk.log.release_lease(lease)
     assert desk.attend(TimedMatch(counted=1), meter=meter) is SessionResult.FINISHED
-    assert meter.durations[Metric.PICKUP_DELAY] == [timedelta(seconds=4)] * attended
+    assert meter.durations[MetricName.PICKUP_DELAY] == [timedelta(seconds=4)] * attended
 
 
 def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk: Desk) -> None:
@@ -506,9 +508,9 @@ def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk
 
     class Watched(FairSemaphore):
         @contextmanager
-        def acquire(self, *, is_urgent: bool = False) -> Iterator[None]:
+        def hold_permit(self, *, is_urgent: bool = False) -> Iterator[None]:
             begun.append(len(match.rejected_action_sets))
-            with super().acquire(is_urgent=is_urgent):
+            with super().hold_permit(is_urgent=is_urgent):
                 yield
 
     line = Watched(desk.clock)

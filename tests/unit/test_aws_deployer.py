@@ -24,9 +24,9 @@ from cardsharp_tools.build.sam_transform import Template, transform_with_nested
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.build.template_rules.expressions import (
     as_list,
+    load_service_rule_table,
     longest_expansion,
     resources_of_type,
-    rule_table,
 )
 from cardsharp_tools.build.template_rules.permissions import check_policy_sizes, role_statements
 from cardsharp_tools.build.template_rules.runner import MODEL_RULE, rule_functions, rule_violations
@@ -225,7 +225,7 @@ def _bounded(action: str, resource: str) -> bool:
     return is_allowed([ALLOW_ALL], action, named, boundary=deployer_policy("Boundary"))
 
 
-RULES: list[dict[str, Any]] = rule_table("rule")
+RULES: list[dict[str, Any]] = load_service_rule_table("rule")
 BREACHES = [(rule, breach) for rule in RULES for breach in rule["breaches"]]
 
 

@@ -24,7 +24,7 @@ from cardsharp.games.blef.actions import BETS, CHECK, LOST_MARKER, action_name
 from cardsharp.games.blef.cards import DECK
 from cardsharp.games.blef.position import position_of
 from cardsharp.games.blef.rules import Round
-from cardsharp.games.blef.service.bootstrap import authorize_subscription
+from cardsharp.games.blef.service.bootstrap import resolve_topic_and_viewer
 from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY, GameStore
 from cardsharp.games.blef.service.records import GamePlayer, GameRecord, uuid_digest
@@ -92,7 +92,7 @@ def test_deals_are_unpredictable_and_cover_the_full_deck() -> None:
     seen = []
     for _ in range(2):
         random.seed(1)
-        seen.append((CHANCE.deal(24), CHANCE.seating_order(8), CHANCE.uuid()))
+        seen.append((CHANCE.deal(24), CHANCE.random_seating_indexes(8), CHANCE.uuid()))
     assert all(first != second for first, second in zip(*seen, strict=True))
     assert is_random_uuid(seen[0][2])
     counted = Counter(card for _ in range(500) for card in CHANCE.deal(5))
@@ -101,7 +101,7 @@ def test_deals_are_unpredictable_and_cover_the_full_deck() -> None:
     assert min(counted.values()) > 50
     assert max(counted.values()) < 160
     assert all(len(set(CHANCE.deal(n))) == n for n in range(25))
-    counted = Counter(CHANCE.seating_order(3) for _ in range(600))
+    counted = Counter(CHANCE.random_seating_indexes(3) for _ in range(600))
     assert len(counted) == 6
     assert min(counted.values()) > 50
 
@@ -185,7 +185,7 @@ def all_visible_output(
     sockets = RecordingSockets()
     feed = client.with_feed(sockets)
     for about in (credentials, {}):
-        topic, key = authorize_subscription(client.blef, {"game_uuid": GAME, **about})
+        topic, key = resolve_topic_and_viewer(client.blef, {"game_uuid": GAME, **about})
         feed.subscribe(topic, str(about), key)
     with capture_log() as log:
         for path, query in requests:

@@ -18,7 +18,7 @@ from cardsharp.games.blef.service.bootstrap import SERVICE, V2022_SETTING
 from cardsharp.play.catalog import all_games
 from cardsharp.server.gateway_request import MAX_LONG_POLL
 from cardsharp.store.sqlite_file import MEMORY_PATH
-from cardsharp_tools.cli.generate_docs import game_docs
+from cardsharp_tools.cli.generate_docs import openapi_documents_by_file
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_cloud.template_files import all_template_resources
 
@@ -32,7 +32,7 @@ def test_the_document_in_docs_is_that_of_the_code() -> None:
     """Run `python -m cardsharp_tools.cli.generate_docs` when an API has changed."""
     for game in all_games():
         if game.http_service is not None and not game.http_service.args:
-            for file, text in game_docs(game).items():
+            for file, text in openapi_documents_by_file(game).items():
                 assert file.read_text() == text
 
 

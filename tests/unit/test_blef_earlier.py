@@ -34,13 +34,13 @@ from cardsharp.games.blef.strategies.betting_model import (
     BettingModel,
     PreparedBettingModel,
     bet_features,
-    bet_features_if_true,
+    bet_features_if_believed,
 )
 from cardsharp.games.blef.strategies.opponent_model import (
     CARDS_ONLY,
     OpponentModel,
     opponent_model_of,
-    opponent_models,
+    opponent_models_by_seat,
     prefers_best_response,
 )
 from cardsharp.games.blef.strategies.opponent_types import NO_BET
@@ -82,7 +82,9 @@ class CountingClient(BlefClient):
         super().__init__(SERVICE, LIMITS)
         self.place, self.request_counts = place, Counter[str]()
 
-    def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> GameSnapshot:
+    def _read_state(
+        self, game: str, params: dict[str, str], *, waits: bool = False
+    ) -> GameSnapshot:
         self.request_counts[params.get("round", "now")] += 1
         assert (game, waits) == (self.place.table, False)
         return GameSnapshot(StateBody.model_validate(self.place.state(**params)), 1)
@@ -198,10 +200,10 @@ def test_model_separates_opening_lies_from_truthful_answers() -> None:
     assert probabilities.action_probability(hands[2], NO_BET, 2) < 0.1
     assert probabilities.action_probability(hands[2], 0, 2) > 0.5
     king, four = card_bits(DECK[16:17]), NUMBERS["Four of a kind, kings"]
-    believed = bet_features_if_true(king, 2, NUMBERS["Pair of kings"])
+    believed = bet_features_if_believed(king, 2, NUMBERS["Pair of kings"])
     assert believed.levels == bet_features(card_bits(DECK[16:18]), 1).levels
-    assert bet_features_if_true(king, 1, four) is bet_features(king, 1)
-    assert bet_features_if_true(king, 2, NO_BET) is bet_features(king, 2)
+    assert bet_features_if_believed(king, 1, four) is bet_features(king, 1)
+    assert bet_features_if_believed(king, 2, NO_BET) is bet_features(king, 2)
 
 
 def test_model_expects_checks_of_bets_that_are_rarely_true() -> None:
@@ -236,7 +238,7 @@ def test_best_response_is_preferred_against_greedy_but_seldom_against_solved(
         position for seed in range(3) for position in positions_of_first_seat("greedy", name, seed)
     ]
     preferences = [
-        prefers_best_response(position, opponent_models(position)) for position in positions
+        prefers_best_response(position, opponent_models_by_seat(position)) for position in positions
     ]
     assert min_share <= sum(preferences) / len(preferences) <= max_share
 
@@ -244,7 +246,7 @@ def test_best_response_is_preferred_against_greedy_but_seldom_against_solved(
 def test_each_active_opponent_has_a_model_and_an_eliminated_player_has_none() -> None:
     """With three at the table no table of ours says how to play."""
     for position in positions_of_first_seat("random", "greedy", 5, seats=3):
-        read = opponent_models(position)
+        read = opponent_models_by_seat(position)
         assert read.keys() == {*position.to_round().active_seats} - {0}
         assert prefers_best_response(position, read)
     assert all(model.decisions > 0 for model in read.values())
@@ -253,7 +255,7 @@ def test_each_active_opponent_has_a_model_and_an_eliminated_player_has_none() ->
 def test_the_default_plays_the_solved_table_or_bayes_with_opponent_models() -> None:
     as_bayes = 0
     for position in [*positions_of_first_seat("greedy", "threshold(0.2,0.5)", 7)][::3]:
-        read, unread = opponent_models(position), replace(position, earlier_rounds=())
+        read, unread = opponent_models_by_seat(position), replace(position, earlier_rounds=())
         if prefers_best_response(position, read):
             assert decided("reader", position) == Bayes(Random(1)).decide(position, read)
             as_bayes += 1

@@ -14,7 +14,7 @@ from support.recordings import SAMPLE
 
 from cardsharp.bot.bot_match import Observation
 from cardsharp.bot.queueing.messages import parse_match_message
-from cardsharp.client.remote_clock import NEVER, TimeBounds
+from cardsharp.client.remote_clock import NEVER_BOUNDS, TimeBounds
 from cardsharp.client.session_state import ClientSessionState
 from cardsharp.errors import CardsharpError, InvalidInput, NotYourTurn, RequestRejected
 from cardsharp.games.deadmansdraw.actions import (
@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.actions import (
     respond,
 )
 from cardsharp.games.deadmansdraw.arena_bot.arena_match import ArenaBotMatch
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaBotPlayer, BotAndDummySeats
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.cards import Card, Suit
@@ -186,12 +186,14 @@ def test_r31_remote_clock_is_discarded_if_a_turn_outlives_its_deadline(
         RefusingClient(parse_view(json.loads(RUNNING)), refusal),
         datetime.now(UTC),
     )
-    seat = ArenaSeat(ALICE, client, Plays(lambda _: END_TURN), "any")
-    turn = ArenaBotMatch("match", BotSeats(seat), VirtualClock()).observe({}).turn
+    seat = ArenaBotPlayer(ALICE, client, Plays(lambda _: END_TURN), "any")
+    turn = ArenaBotMatch("match", BotAndDummySeats(seat), VirtualClock()).observe({}).turn
     client.session_state.remote_clock.update_from_date_header(current_time, 0, 0)
     with pytest.raises(RequestRejected):
         turn._replace(ends_at=TimeBounds(0, 0)).send(END_TURN)
-    assert (client.session_state.remote_clock.to_local(current_time, 0) == NEVER) is goes_on
+    assert (
+        client.session_state.remote_clock.to_local_bounds(current_time, 0) == NEVER_BOUNDS
+    ) is goes_on
 
 
 AREA = cards("Anchor3")
@@ -230,7 +232,7 @@ def test_blind_fallback_draws_first_and_then_avoids_refused_actions() -> None:
     assert fallback_for_unreadable_match(AREA, frozenset({first, second})) == first
 
 
-US, AS_DUMMY = (ArenaSeat(player, None, None, "any") for player in (ALICE, DUMMY))
+US, AS_DUMMY = (ArenaBotPlayer(player, None, None, "any") for player in (ALICE, DUMMY))
 
 
 def view(first: str, second: str, creator: str | None = None) -> MatchView:
@@ -254,16 +256,16 @@ def view(first: str, second: str, creator: str | None = None) -> MatchView:
 def test_our_seats_have_our_id_or_are_the_dummys_in_matches_that_we_created(
     players: tuple[str, str],
     creator: str | None,
-    controlled_seats: tuple[ArenaSeat, ...],
-    seats: dict[int, ArenaSeat],
+    controlled_seats: tuple[ArenaBotPlayer, ...],
+    seats: dict[int, ArenaBotPlayer],
 ) -> None:
     """If we are told to play the dummy; that of others is left alone."""
-    assert BotSeats(*controlled_seats).seats_by_index(view(*players, creator)) == seats
+    assert BotAndDummySeats(*controlled_seats).bot_seats_by_index(view(*players, creator)) == seats
 
 
 def looked_at(match_view: MatchView, player: str, *requested_tags: str) -> Observation[Action]:
-    me = ArenaSeat(player, RefusingClient(match_view), None, "any")
-    return ArenaBotMatch("match", BotSeats(me), VirtualClock(), requested_tags).observe({})
+    me = ArenaBotPlayer(player, RefusingClient(match_view), None, "any")
+    return ArenaBotMatch("match", BotAndDummySeats(me), VirtualClock(), requested_tags).observe({})
 
 
 @pytest.mark.parametrize(

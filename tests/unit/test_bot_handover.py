@@ -20,7 +20,7 @@ from support.waiting import HANG_SECONDS
 from cardsharp.bot.lease_keeper import LeaseKeeper
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
-from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.metrics import MetricName, Metrics
 from cardsharp.errors import (
     ArenaError,
     RateLimited,
@@ -157,8 +157,8 @@ def test_actions_the_end_and_errors_of_the_arena_by_status_and_in_all_are_counte
 ) -> None:
     bench, meter = counted(tmp_path, {})
     actions, steps = len(bench.gate.accepted), bench.plan.steps
-    assert +meter.counts == {Metric.ACTIONS: actions, Metric.MATCHES_WON: 1}
-    times = {Metric.DECISION: actions, Metric.FIRST_PICK_UP: 1, Metric.PICKUP_DELAY: 1}
+    assert +meter.counts == {MetricName.ACTIONS: actions, MetricName.MATCHES_WON: 1}
+    times = {MetricName.DECISION: actions, MetricName.FIRST_PICK_UP: 1, MetricName.PICKUP_DELAY: 1}
     assert {metric: len(timed) for metric, timed in meter.durations.items()} == times
     assert min(time for timed in meter.durations.values() for time in timed) >= timedelta(0)
     for kind, status, step in (
@@ -168,8 +168,8 @@ def test_actions_the_end_and_errors_of_the_arena_by_status_and_in_all_are_counte
         (FaultKind.RESPONSE_LOST, "unreachable", "act"),
     ):
         _, meter = counted(tmp_path, {steps.index(step): kind})
-        assert meter.counts[Metric.ARENA_ERRORS] == 1
-        assert meter.counts[f"{Metric.ARENA_ERRORS}/{status}"] == 1
+        assert meter.counts[MetricName.ARENA_ERRORS] == 1
+        assert meter.counts[f"{MetricName.ARENA_ERRORS}/{status}"] == 1
 
 
 def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
     with closing(MatchHarness(SimulatedArena, tmp_path, meter=meter)) as bench:
         for _ in range(2):
             bench.make_worker().run_session(bench.match_id, lambda: timedelta(seconds=3))
-        assert meter.counts[Metric.LEASE_STEALS] == 0, "it was handed on"
+        assert meter.counts[MetricName.LEASE_STEALS] == 0, "it was handed on"
 
         def die_once(step: str) -> None:
             if step == "write_facts" and not bench.plan.injected:
@@ -185,7 +185,7 @@ def test_only_a_death_counts_as_a_stolen_lease(tmp_path: Path) -> None:
 
         bench.plan.on_step = die_once
         bench.run_match()
-    assert meter.counts[Metric.LEASE_STEALS] == 1
+    assert meter.counts[MetricName.LEASE_STEALS] == 1
 
 
 def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_lease_is_renewed_despite_occasional_store_failures(
 ) -> None:
     log.fails = True
     keeper = hold(log)
-    with keeper.renew_until_release():
+    with keeper.renew_during_block():
         for _ in range(11):
             log.clock.wait_for_waiter()
             log.clock.advance(TIMING.renew_interval)
@@ -311,7 +311,7 @@ def test_lease_is_renewed_despite_occasional_store_failures(
 
 def test_a_worker_learns_that_its_match_was_taken(log: FailingLog) -> None:
     keeper = hold(log)
-    with keeper.renew_until_release():
+    with keeper.renew_during_block():
         log.clock.wait_for_waiter()
         # As after a long pause of this process only: nobody renewed in time.
         bob = log.acquire_lease("m", "ann", TIMING.lease_ttl)

@@ -27,7 +27,7 @@ from cardsharp.bot.control.runtime_settings import RuntimeSettings
 from cardsharp.bot.match_dispatcher import REOPEN_GRACE, MatchDispatcher
 from cardsharp.bot.queueing.messages import parse_match_message
 from cardsharp.core.credentials import Credentials
-from cardsharp.core.metrics import Metric
+from cardsharp.core.metrics import MetricName
 from cardsharp.errors import Unauthorized
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
@@ -89,7 +89,7 @@ class Listening:
             finally:
                 self.end_time = clock.now()
         assert self.end_time <= end, "it listened longer than it may"
-        while message := queue.receive(timedelta(0)):
+        while message := queue.receive_message(timedelta(0)):
             self.offered.append((message.sent_at, parse_match_message(message.body).match_id))
         return count
 
@@ -144,7 +144,7 @@ def test_r37_outside_its_windows_a_poller_returns_at_once(scene: Listening, reas
     scene.takes = timedelta(seconds=30)
     scene.listen(2 * MINUTE)
     assert len(scene.request_times) == (3 if reason else 0)
-    assert scene.meter.counts[Metric.POLLS] == max(1, len(scene.request_times))
+    assert scene.meter.counts[MetricName.POLLS] == max(1, len(scene.request_times))
     assert (scene.end_time - began <= SLACK) == (not reason)
 
 
@@ -185,7 +185,7 @@ def test_r15_a_match_that_waits_is_offered_at_once_and_more_and_more_seldom_whil
     gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
     assert gaps == pytest.approx([3, 6, 12, 24, 30, 30], abs=1.5)
     assert {match_id for _, match_id in scene.offered} == {scene.bench.match_id}
-    assert scene.meter.counts[Metric.UNANSWERED_DISPATCHES] == len(gaps)
+    assert scene.meter.counts[MetricName.UNANSWERED_DISPATCHES] == len(gaps)
     pauses = [later - earlier for earlier, later in pairwise(scene.request_times)]
     assert len(pauses) >= 3
     assert TIMING.list_interval <= min(pauses)

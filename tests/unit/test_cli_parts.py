@@ -114,7 +114,7 @@ def test_an_unusable_strategy_file_is_explained(
 ) -> None:
     """The file that ends its process runs in a separate process, the others run in this."""
     hosted = "sys.exit" not in text
-    monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None] if hosted else [])
+    monkeypatch.setattr(strategy_file, "_import_listeners", [lambda _file: None] if hosted else [])
     path = tmp_path / "mine.py"
     imported = (
         "from cardsharp.games.deadmansdraw.strategies import strategy\n" if "@" in text else ""
@@ -130,7 +130,7 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, hosted: bool
 ) -> None:
     """Both register the same name: a file is known by its path, also where one process has all."""
-    monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None] if hosted else [])
+    monkeypatch.setattr(strategy_file, "_import_listeners", [lambda _file: None] if hosted else [])
     text = (
         "from cardsharp.games.deadmansdraw.strategies import strategy\n"
         "from cardsharp.games.deadmansdraw.strategies.uniform import DeadMansDrawUniformRandom\n"

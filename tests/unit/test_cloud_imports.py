@@ -42,7 +42,7 @@ for function, variables in json.loads(sys.argv[1]):
         importlib.import_module(f"{{function}}.app")
         from cardsharp.aws import ssm_credentials
         aws = sys.modules.get("cardsharp.aws.client")
-        ready = [service for service, _ in (aws._prepared if aws else ())]
+        ready = [service for service, _ in (aws._client_cache if aws else ())]
         ready += ["ssm"] * ssm_credentials.ssm_provider.cache_info().currsize
         print(*ready, *["pages"] * ("jinja2" in sys.modules), flush=True)
         os._exit(0)

@@ -18,9 +18,9 @@ from cardsharp.errors import ConfigError
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.local_cloud.template_files import create_table
-from cardsharp_tools.operations.dead_letters import DeadLetterQueue, list_dead_letters, redrive
+from cardsharp_tools.operations.dead_letters import DeadLetterQueueKind, list_dead_letters, redrive
 from cardsharp_tools.operations.stack import Stack
-from cardsharp_tools.operations.stack_control import pause
+from cardsharp_tools.operations.stack_control import pause_new_matches
 
 RUNBOOK = "## Restore the match log"
 
@@ -82,7 +82,7 @@ def test_a_pause_returns_when_no_process_uses_older_settings(account: Account) -
     store = DynamoRuntimeSettings(DynamoTable(account.table, account.clients["dynamodb"]))
     function = CachedRuntimeSettings(store, clock)
     assert not function.read().paused
-    pause(account.stack, clock=clock)
+    pause_new_matches(account.stack, clock=clock)
     assert function.read().paused
 
 
@@ -107,7 +107,7 @@ def test_a_redrive_leaves_what_no_function_can_read(account: Account) -> None:
     assert sorted(letter.body for letter in letters) == sorted(UNREADABLE)
     with pytest.raises(ConfigError, match=r"No function can read the message .* dlq drop"):
         redrive(account.stack, letters[0].letter_id)
-    assert redrive(account.stack, None, DeadLetterQueue.DIRECTOR) == [], "none is a tick"
+    assert redrive(account.stack, None, DeadLetterQueueKind.DIRECTOR) == [], "none is a tick"
     assert account.bodies("ticks") == []
     assert len(account.bodies("letters")) == len(UNREADABLE)
 

@@ -19,12 +19,12 @@ from support.ports import unused_port
 from support.store_fixtures import run_concurrently
 
 from cardsharp.aws import telemetry
-from cardsharp.aws.ssm_credentials import log_safe_credentials
+from cardsharp.aws.ssm_credentials import credentials_redacted_in_logs
 from cardsharp.aws.telemetry import CloudWatchMetrics, install_retry_counter, logger
-from cardsharp.bot.settings import WorkerSettings, _warn_of_retired
+from cardsharp.bot.settings import WorkerSettings, _warn_about_retired_setting
 from cardsharp.client.config import RequestLimits, ServiceAddress
 from cardsharp.core.credentials import Credentials
-from cardsharp.core.metrics import ALARM_METRICS, Metric
+from cardsharp.core.metrics import ALARM_METRICS, MetricName
 from cardsharp.core.redaction import REDACTED, redact, register_secrets
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
@@ -45,7 +45,7 @@ def lines() -> Iterator[io.StringIO]:
 
 def test_a_secret_appears_in_no_part_of_a_log_line(lines: io.StringIO) -> None:
     """Nor does one within a longer one, or its basic token; nor of what the library logs."""
-    log_safe_credentials("6364", CANARY)
+    credentials_redacted_in_logs("6364", CANARY)
     logger.info("password %s", CANARY, extra={"nested": {"deep": [CANARY]}})
     try:
         int(CANARY)
@@ -61,7 +61,7 @@ def test_a_secret_appears_in_no_part_of_a_log_line(lines: io.StringIO) -> None:
     ]
     register_secrets("abcd", "abcdefgh")
     assert redact("x abcdefgh abcd y") == f"x {REDACTED} {REDACTED} y"
-    log_safe_credentials("user-1", "sesame-55")
+    credentials_redacted_in_logs("user-1", "sesame-55")
     logger.warning("sent Authorization: Basic dXNlci0xOnNlc2FtZS01NQ==")
     logging.getLogger("cardsharp.scout").warning("got %s", "sesame-55", extra={"match_id": "m"})
     assert "dXNlci0xOnNlc2FtZS01NQ" not in lines.getvalue()
@@ -76,10 +76,10 @@ def metric_lines(stream: io.StringIO) -> list[dict[str, Any]]:
 def test_metrics_without_an_alarm_are_logged_but_not_emitted() -> None:
     meter = CloudWatchMetrics(emitted=ALARM_METRICS)
     meter.stream = io.StringIO()
-    meter.count(Metric.POLLS)
-    meter.count(Metric.MATCHES_WON)
+    meter.count(MetricName.POLLS)
+    meter.count(MetricName.MATCHES_WON)
     meter.flush()
-    meter.count(Metric.ARENA_ERRORS, status="429")
+    meter.count(MetricName.ARENA_ERRORS, status="429")
     meter.flush()
     mixed, error = metric_lines(meter.stream)
     assert mixed["MatchesWon"] == [1.0]
@@ -95,7 +95,7 @@ def test_no_count_of_parallel_threads_is_lost() -> None:
 
     def play(_me: int) -> None:
         for _ in range(101):
-            meter.count(Metric.ACTIONS)
+            meter.count(MetricName.ACTIONS)
 
     run_concurrently(8, play)
     meter.flush()
@@ -335,7 +335,7 @@ def test_a_setting_that_was_retired_is_ignored_with_one_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The environment of version 0.3 may still have it."""
-    _warn_of_retired.cache_clear()
+    _warn_about_retired_setting.cache_clear()
     for _ in range(2):
         assert WorkerSettings.load({"CARDSHARP_LISTENING": "looks"}) == WorkerSettings()
     (message,) = caplog.messages

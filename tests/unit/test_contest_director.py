@@ -21,7 +21,11 @@ from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
-from cardsharp.contest.freeze import build_freeze_filter, current_freeze, spectator_records
+from cardsharp.contest.freeze import (
+    active_or_scheduled_freeze,
+    build_freeze_filter,
+    spectator_records,
+)
 from cardsharp.contest.match_host import MatchRequest
 from cardsharp.contest.models import ContestSettings, ContestStage, PairingResult
 from cardsharp.contest.repository import ContestRepository
@@ -155,7 +159,7 @@ def test_a_password_is_returned_once_and_stored_as_a_hash(tmp_path: Path) -> Non
             (tmp_path / f"contest.db{end}").read_bytes() for end in ("", "-wal")
         )
         assert password.encode() not in stored_bytes
-        assert records.find_team("One").ha1 != initial_team.ha1
+        assert records.resolve_team("One").ha1 != initial_team.ha1
         assert len(password) >= 24
 
 
@@ -247,7 +251,7 @@ def test_a_contest_goes_on_whatever_is_decided(data: st.DataObject, form: str, s
     cup.restart()
     assert cup.goes_on(2)
     results, table = records.results(), records.standings()
-    gone, rulings = records.withdrawn_teams(), records.rulings()
+    gone, rulings = records.withdrawal_reasons_by_team(), records.rulings_by_pairing()
     matches_by_id = {match.id: match for match in cup.tables.begun_matches}
     for result in results:
         assert result.decided
@@ -333,7 +337,7 @@ def test_a_freeze_hides_results_until_they_are_revealed(data: st.DataObject, for
     assert cup.public == frozen_page
     assert {match.id for match in cup.tables.begun_matches} - ids_at_freeze <= hidden()
     assert not seen & hidden()
-    while freeze := current_freeze(cup.records):
+    while freeze := active_or_scheduled_freeze(cup.records):
         public_results, live_results = (
             [result for result in contest_records.results() if result.round <= freeze.revealed]
             for contest_records in (cup.public_records, cup.records)
@@ -388,7 +392,7 @@ def test_a_rename_during_a_freeze_reaches_the_arena_at_its_end() -> None:
     cup.desk.freeze(cup.clock() + timedelta(minutes=1))
 
     def announced_names() -> list[str]:
-        return list(cup.records.announced_player_names().values())[:2]
+        return list(cup.records.team_names_at_arena().values())[:2]
 
     cup.desk.rename_team("Team 0", "Zero")
     assert announced_names() == ["Zero", "Team 1"]

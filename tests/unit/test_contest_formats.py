@@ -69,9 +69,9 @@ def decided_by(
         decided_pairings = tuple(
             (pairing, decided[pairing.key]) for pairing in pairings
         )  # as a director knows it
-        pairings = form.replace_known_fields(drawn_rounds=(decided_pairings,)).pairings(
-            teams, decided
-        )
+        pairings = form.replace_matching_fields(
+            drawn_rounds=(decided_pairings,)
+        ).determined_pairings(teams, decided)
         assert {*chain(*waves)} <= {*pairings}, "a pairing has changed"
         waiting = [pairing for pairing in pairings if pairing.key not in decided]
         if not waiting:
@@ -95,7 +95,7 @@ def once_a_round(pairings: Sequence[Pairing]) -> bool:
 
 def test_round_robin_pairs_every_two_teams_once_without_double_bookings() -> None:
     for number in range(2, 65):
-        pairings = RoundRobin().pairings(named(number), {})
+        pairings = RoundRobin().determined_pairings(named(number), {})
         pairs = {frozenset(pairing.teams) for pairing in pairings}
         assert len(pairings) == len(pairs) == number * (number - 1) // 2
         assert len({pairing.key for pairing in pairings}) == len(pairings)
@@ -111,7 +111,7 @@ def test_standings_are_by_points_then_matches_and_a_bye_scores_a_point() -> None
     teams = named(4)
     won = {"t0 t1": None, "t0 t2": "t0", "t0 t3": "t0", "t1 t2": "t1", "t1 t3": "t1", "t2 t3": None}
     decided = {}
-    for pairing in RoundRobin().pairings(teams, {}):
+    for pairing in RoundRobin().determined_pairings(teams, {}):
         winner = won[" ".join(pairing.teams)]
         wins = (3, 3) if winner is None else (5, 0) if pairing.teams == ("t0", "t2") else (3, 2)
         decided[pairing.key] = PairingOutcome(wins, winner)
@@ -119,7 +119,7 @@ def test_standings_are_by_points_then_matches_and_a_bye_scores_a_point() -> None
     assert RoundRobin().standings(teams, {}) == [teams]
     teams, form = named(3), Swiss()
     assert form.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 1}
-    late = form.replace_known_fields(late_joiners=(("t2", 2),))
+    late = form.replace_matching_fields(late_joiners=(("t2", 2),))
     assert late.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
 
 
@@ -129,7 +129,7 @@ def test_viewing_a_contest_needs_no_pairing_library(
 ) -> None:
     """And what was drawn stays while all before it does, however a later version would draw."""
     cup, teams = ContestSettings("cup", name), named(6)
-    contest = decided_by(cup.base_format, teams, by_chance(Random(1)))
+    contest = decided_by(cup.format_without_history, teams, by_chance(Random(1)))
     results = [
         build_result(pairing, contest.decided[pairing.key], (), (), None)
         for pairing in contest.pairings
@@ -140,12 +140,13 @@ def test_viewing_a_contest_needs_no_pairing_library(
         cup.format_with_history((), results),
         cup.format_with_history((), results, may_draw=True),
     ):
-        assert form.pairings(teams, outcomes_by_key(results)) == tuple(
+        assert form.determined_pairings(teams, outcomes_by_key(results)) == tuple(
             result.as_pairing for result in results
         )
     ruled = outcomes_by_key([replace(results[0], winner=None, wins=(0, 0)), *results[1:]])
     assert {
-        pairing.round for pairing in cup.format_with_history((), results).pairings(teams, ruled)
+        pairing.round
+        for pairing in cup.format_with_history((), results).determined_pairings(teams, ruled)
     } == {1}
 
 
@@ -197,7 +198,7 @@ def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: 
 
 def test_table_winner_ranks_first_and_points_rank_the_remaining_players() -> None:
     teams, form = named(4), PodFormat()
-    (table,) = form.pairings(teams, {})
+    (table,) = form.determined_pairings(teams, {})
     scores = [MatchScore((5, 0, -1.5, 2), 0), MatchScore((0, 9, -1.5, 3), 1)]
     decision = SeriesRules(2, by_points=True).outcome(table, scores)
     assert decision == PairingOutcome((1, 1, 0, 0), "t1", (5, 9, -3, 5))

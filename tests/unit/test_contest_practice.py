@@ -31,7 +31,7 @@ from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.view.match_charts import (
     BarChart,
     FinishedMatch,
-    HeatMap,
+    Histogram2D,
     RankedBarChart,
     build_match_charts,
 )
@@ -41,7 +41,7 @@ from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN, User, UserDirectory
 from cardsharp.games.deadmansdraw.arena.match import (
     MatchPlayers,
-    RequestOrigin,
+    RequestTimeAndAddress,
     apply_player_action,
     begin_match,
     force_end_turn,
@@ -58,7 +58,7 @@ from cardsharp_tools.contest import format_planner
 from cardsharp_tools.contest.format_planner import (
     SIMULATION_RUNS,
     forecast_formats,
-    simulate_contest,
+    simulate_winners_and_slots,
 )
 
 
@@ -203,13 +203,13 @@ def test_busts_and_late_turns_are_counted_for_their_team(order: tuple[str, str])
         MatchPlayers((ALICE, BOB), None),
         params,
         RandomnessMethod.FAIR,
-        RequestOrigin(clock.current_time),
+        RequestTimeAndAddress(clock.current_time),
     )
     moves = [move]
     starts = match.active_player
     for action in (DRAW, DRAW, DRAW, END_TURN, None, None, None):
         clock.advance(timedelta(seconds=9))
-        at = RequestOrigin(clock.current_time)
+        at = RequestTimeAndAddress(clock.current_time)
         match, move = (
             force_end_turn(match, at) if action is None else apply_player_action(match, action, at)
         )
@@ -257,7 +257,7 @@ def test_the_best_team_wins_uneven_contests_and_more_matches_take_longer(
 
 def test_the_winners_chance_to_be_strongest_grows_with_the_match_count() -> None:
     strengths = {"a": 4000.0, "b": 2000.0, "c": 0.0}
-    won, slots = simulate_contest(
+    won, slots = simulate_winners_and_slots(
         FORMATS_BY_NAME["double-elimination"], SeriesRules(3, 9), strengths, Random(1)
     )
     assert (won, slots) == (["a"], 4 * 3)
@@ -297,7 +297,7 @@ def test_match_charts_show_time_length_score_and_player() -> None:
     assert build_match_charts(days)[0].title == "Matches a day (UTC)"
     assert isinstance(moves, BarChart)
     assert moves.bars == tuple((str(35 + n), 1) for n in range(13))
-    assert isinstance(scores, HeatMap)
+    assert isinstance(scores, Histogram2D)
     assert (scores.bin_size, sum(map(sum, scores.counts)), scores.counts[4][9]) == (5, 13, 5)
     assert isinstance(rated, RankedBarChart)
     assert [line.name for line in rated.lines] == ["Ann", "Bob"]

@@ -17,10 +17,10 @@ from cardsharp.store.match_log import MoveRecord
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.cli.commands.game_bot import _StepPrinter
 from cardsharp_tools.cli.console import print_error, print_notice
-from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
+from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, ignore_running_matches
 from cardsharp_tools.local_play.bot_runtime import OnRunning
 from cardsharp_tools.match_sources.match_logs import open_log
-from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.terminal.display import DisplayErrorGuard
 from cardsharp_tools.terminal.progress import ProgressBar
 
 _HOUR = timedelta(hours=1)
@@ -45,7 +45,7 @@ def test_a_failure_is_reported_once_and_playing_goes_on(
     error: Exception, expected_start: str
 ) -> None:
     messages: list[str] = []
-    guard = DisplayGuard(messages.append)
+    guard = DisplayErrorGuard(messages.append)
     assert [guard.run(lambda: raising(error), "Match m") for _ in range(3)] == [False] * 3
     assert len(messages) == 1
     assert messages[0].startswith(expected_start)
@@ -54,7 +54,7 @@ def test_a_failure_is_reported_once_and_playing_goes_on(
 
 
 def test_ctrl_c_is_no_failure_of_showing() -> None:
-    guard = DisplayGuard()
+    guard = DisplayErrorGuard()
     with pytest.raises(KeyboardInterrupt):
         guard.run(lambda: raising(KeyboardInterrupt()), "Match m")
 
@@ -117,7 +117,7 @@ def test_a_damaged_log_ends_no_match_that_is_watched(
     def unreadable(_log: object, _running: object) -> None:
         raise StoreError("Move 0 cannot be read.")
 
-    for check in (never_stop, unreadable):
+    for check in (ignore_running_matches, unreadable):
         finished_ids = follow_matches(
             log, lambda glance: glanced(ids, glance), check, match_count=total, as_json=False
         )

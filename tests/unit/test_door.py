@@ -26,7 +26,7 @@ from cardsharp.server.access_gate import (
     sign_access_token,
     verify_access_token,
 )
-from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.server.asgi_service import lambda_handler_for_asgi
 from cardsharp.server.match_site import MatchSite, PagesConfig, build_pages_application
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.local_cloud.api_gateway_events import (
@@ -69,7 +69,7 @@ class Visitor:
             "clock": lambda: self.current_time,
         }
         door = Middleware(AccessGate, site_info=pages.manner.site, **gate_options)
-        self._answer = asgi_handler(build_pages_application(pages, [door]))
+        self._answer = lambda_handler_for_asgi(build_pages_application(pages, [door]))
 
     def ask(self, target: str, body: str = "") -> HttpResponse:
         sent = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

@@ -28,7 +28,7 @@ from cardsharp.games.euchre.strategies.playout import (
     CardPlayState,
     PlayOrder,
     playout_points,
-    replay_card_play,
+    replay_card_play_states,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng
 from cardsharp.games.euchre.strategies.rule_based import RuleBased
@@ -171,7 +171,7 @@ def max_tricks(
             trick, key=lambda trick_card: trick_strength(trick_card.card, table.trump, led)
         ).seat
         return (winner % 2 == side) + max_tricks(hands, table, side, [], winner)
-    seat = table.next_playing_seat(seat)
+    seat = table.first_playing_seat_from(seat)
     if not hands[seat]:
         return 0
     values = [
@@ -198,14 +198,14 @@ def test_solver_agrees_with_exhaustive_search(call: TrumpCall, lone_defender: in
         search = DoubleDummySolver(table, list(map(cards.to_mask, hands)))
         stage, trick = CardPlayState(rng.randrange(4)), []
         for _ in range(number % table.chairs):
-            seat = table.next_playing_seat(stage.seat)
+            seat = table.first_playing_seat_from(stage.seat)
             led = suit_of(trick[0].card, call.suit) if trick else None
             trick.append(TrickCard(seat, rng.choice(legal_cards(hands[seat], led, call.suit))))
             hands = without(trick[-1].card, hands)
             stage = replace(stage, seat=seat).with_card(cards.bit[trick[-1].card], table)
         best = max_tricks(hands, table, call.caller_seat % 2, trick, stage.seat)
         lying = cards.to_mask(card for _, card in trick)
-        assert [search.can_win(stage, need, lying) for need in range(5)] == [
+        assert [search.can_caller_side_win(stage, need, lying) for need in range(5)] == [
             best >= need for need in range(5)
         ]
 
@@ -249,7 +249,7 @@ def test_points_distinguish_win_march_and_euchre() -> None:
 def test_a_hand_is_worth_its_parts(hand: str, parts: list[int]) -> None:
     """Trumps by rank and number, aces by their company, kings, voids to ruff; in thousandths."""
     cards = trump_layout(HEARTS)
-    assert cards.hand_value(cards.to_mask(map(parse_card, hand.split()))) == sum(parts)
+    assert cards.expected_caller_tricks(cards.to_mask(map(parse_card, hand.split()))) == sum(parts)
 
 
 @pytest.mark.parametrize(
@@ -297,9 +297,9 @@ def over_bits(deal: Deal) -> int:
         trump_layout(table.trump_call.suit),
     )
     dealt = tuple(card_mask(deal.cards[5 * seat : 5 * seat + 5]) for seat in SEATS)
-    hidden = EuchreWorld((), dealt).cards_not_dealt_to_seats(table.trump_call, table.turn_card)
+    hidden = EuchreWorld((), dealt).not_dealt_masks_by_seat(table.trump_call, table.turn_card)
     played_bits = (cards.bit[card] for trick in table.tricks for _, card in trick)
-    *_, stage = replay_card_play(played_bits, seating)
+    *_, stage = replay_card_play_states(played_bits, seating)
     return playout_points(
         seating, [cards.to_mask(deal.hand(seat)) for seat in SEATS], hidden, stage
     )

@@ -118,10 +118,10 @@ def test_only_a_lone_caller_may_be_defended_against_alone_and_the_first_yes_coun
     declined = apply(deal, Defend(goes_alone=False))
     assert pending_decision(declined.public_state) == PendingDecision(0, DecisionType.DEFEND)
     accepted = apply(declined, Defend(goes_alone=True))
-    assert accepted.public_state.sitting_out == {3, 2}
+    assert accepted.public_state.seats_sitting_out == {3, 2}
     assert accepted.public_state.lone_defender == 0
     assert pending_decision(accepted.public_state) == PendingDecision(0, DecisionType.PLAY)
-    assert apply(deal, Defend(goes_alone=True)).public_state.sitting_out == {3, 0}
+    assert apply(deal, Defend(goes_alone=True)).public_state.seats_sitting_out == {3, 0}
 
 
 def test_an_action_out_of_turn_is_refused_with_a_reason() -> None:

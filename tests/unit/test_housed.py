@@ -171,7 +171,7 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     So it is in a process that hosts several files, as a worker of the lab.
     """
-    monkeypatch.setattr(strategy_file, "_listeners", [lambda _file: None])
+    monkeypatch.setattr(strategy_file, "_import_listeners", [lambda _file: None])
     (tmp_path / "packages").mkdir()
     (tmp_path / "packages" / "seldom.py").write_text("import itertools\nIDS = itertools.count()\n")
     reasons = []
@@ -186,7 +186,9 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(ConfigError, match=f"install --target {tmp_path}/packages nosuchpackage"):
         register_strategy(lacks)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)  # without pip, as uv has it
-    remedy = strategy_file._remedy(ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py"))
+    remedy = strategy_file._suggest_fix(
+        ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py")
+    )
     assert remedy.endswith(f"uv pip install --python {sys.executable} --target /its/packages numpy")
 
 

@@ -40,7 +40,11 @@ from cardsharp_tools.lab.duel_result import DuelResult, FirstPlayerMatchResult
 from cardsharp_tools.lab.ladder import LadderClimb, load_ladder
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.rng import SplitMix64Random
-from cardsharp_tools.lab.run_file import compare_runs, load_recorded_pairs, run_duel_with_progress
+from cardsharp_tools.lab.run_file import (
+    compare_first_players,
+    load_recorded_pairs,
+    run_duel_with_progress,
+)
 from cardsharp_tools.lab.runner import NumberedPair, make_executor, run_duel
 from cardsharp_tools.lab.sprt import SequentialTest
 
@@ -82,7 +86,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
         run_duel_with_progress(duel_plan, None, file)
         for duel_plan, file in zip((plan(12), other), files, strict=True)
     )
-    gap, bounds, matches = compare_runs(*files)
+    gap, bounds, matches = compare_first_players(*files)
     assert gap == pytest.approx(first_run.points_percent - second_run.points_percent)
     assert matches == 24
     assert bounds.low < gap < bounds.high
@@ -90,7 +94,7 @@ def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     another = tmp_path / "another.jsonl"
     load_recorded_pairs(another, plan(second="draw-3"))
     with pytest.raises(ConfigError, match="they cannot be compared"):
-        compare_runs(files[0], another)
+        compare_first_players(files[0], another)
 
 
 def test_dice_and_score_interval_are_the_published_ones() -> None:
@@ -221,7 +225,7 @@ def test_a_measured_rung_is_reused_until_the_file_changes_or_a_rerun(tmp_path: P
 
     def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
         share = float(plan.second == "random")
-        tested.add_pairs(repeat(share, plan.pairs))
+        tested.add_pairs_until_decided(repeat(share, plan.pairs))
         pairs = (
             (FirstPlayerMatchResult(share, {}), FirstPlayerMatchResult(share, {})),
         ) * tested.pair_count
@@ -333,14 +337,14 @@ def test_a_duel_is_wrong_as_often_as_it_says(elo: float, stronger: float, alike:
     dice, called = Random(1), 0
     for _ in range(400):
         tested = SequentialTest(elo0=0, elo1=50)
-        tested.add_pairs(shares(elo, dice, alike))
+        tested.add_pairs_until_decided(shares(elo, dice, alike))
         called += tested.log_likelihood_ratio > 0
     assert called / 400 == pytest.approx(stronger, abs=0.033)
 
 
 def test_a_run_ends_with_the_pair_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     # Threads of this process take it for one that is there for strategy files alone.
-    monkeypatch.setattr(strategy_file, "_listeners", [])
+    monkeypatch.setattr(strategy_file, "_import_listeners", [])
     plan = DuelPlan(first="champion", second="draw-2", pairs=60, seed=2, pure_python=True)
     alone = SequentialTest(elo1=200)
     serial_run = run_duel(plan, sprt=alone)

@@ -22,7 +22,7 @@ from cardsharp.games.deadmansdraw.luck import luck_of
 from cardsharp.games.deadmansdraw.rules import start
 from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch, match_from_state
 from cardsharp.games.euchre.judge import deal_luck as luck_of_deal
-from cardsharp.games.euchre.judge import match_win_probability, playout_points
+from cardsharp.games.euchre.judge import match_win_probability, playout_point_difference
 from cardsharp.games.euchre.rules import score
 from cardsharp.games.euchre.rules import start as start_deal
 from cardsharp.games.euchre.simulation import SeatedDeal, shuffled_deck
@@ -92,10 +92,10 @@ def test_the_value_of_a_deal_is_its_playout_by_four_rule_based_players() -> None
     for dealt in deals(case_count(8, full=25)):
         [*_, end] = play_on(EuchreMatch(dealt), [rules], Random(0))
         points = score(end.state.all_deals[0].deal.public_state).points
-        assert playout_points(dealt.deal.cards) == points[0] - points[1]
+        assert playout_point_difference(dealt.deal.cards) == points[0] - points[1]
 
 
-POINTS = cache(playout_points)  # each deal is played out once
+POINTS = cache(playout_point_difference)  # each deal is played out once
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_over_many_deals_luck_is_nothing(
     worth: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where a point more is worth more to one side; without the mean it would be far off."""
-    monkeypatch.setattr("cardsharp.games.euchre.judge.playout_points", POINTS)
+    monkeypatch.setattr("cardsharp.games.euchre.judge.playout_point_difference", POINTS)
     cards = [dealt.deal.cards for dealt in deals(500)]
     lucks = [luck_of_deal(deal_cards, worth) for deal_cards in cards]
     error = (pvariance(lucks) / len(lucks)) ** 0.5
@@ -185,7 +185,7 @@ def test_it_changes_no_match(tmp_path: Path) -> None:
     )
     assert [match.points for match in played.matches] == [match.points for match in plain.matches]
     assert "luck-adjusted: " in str(played)
-    same.add_pairs(played.adjusted_shares)
+    same.add_pairs_until_decided(played.adjusted_shares)
     assert tested.log_likelihood_ratio == same.log_likelihood_ratio, (
         "a sequential test takes these shares"
     )

@@ -71,7 +71,7 @@ class Site:
 
     def later(self, time: timedelta) -> None:
         self.clock_seconds += time.total_seconds() + 0.1
-        self.do(self.lines.close_expired)
+        self.do(self.lines.close_expired_and_slow)
 
     def do(self, callback: Callable[[], object]) -> None:
         self.background.loop.call_soon_threadsafe(callback)
@@ -124,7 +124,11 @@ def test_half_a_head_is_waited_for_ten_seconds(site: Site) -> None:
         assert still_open(line)
     half.sendall(b"GET / HTTP/1.1\r\nHo")
     used.sendall(b"GET / HTTP/1.1\r\nHo")
-    until(lambda: any(line.first_byte_at is not None for line in site.lines._at.values()))
+    until(
+        lambda: any(
+            line.first_byte_at is not None for line in site.lines._connections_by_peer.values()
+        )
+    )
     site.later(HEADER_TIMEOUT)
     assert [is_closed(line) for line in (silent, half, used)] == [True] * 3
     assert still_open(idle)
@@ -154,7 +158,7 @@ def test_a_reconnect_from_the_same_port_ends_the_earlier_connection(site: Site) 
     busy.set()
     assert still_open(site.call())
     until(lambda: site.lines.open_handles == 1)
-    assert sum(map(len, site.lines._all)) == 1
+    assert sum(map(len, site.lines._sets_by_state)) == 1
 
 
 def test_idle_connections_are_closed_first_and_signed_in_waiters_never(site: Site) -> None:
@@ -231,7 +235,7 @@ class Person:
         until(lambda: line.expected_wait != previous_wait or self.inside.is_set())
 
     def _stand(self, line: FairSemaphore) -> None:
-        with line.acquire():
+        with line.hold_permit():
             self.inside.set()
             self._go.wait(HANG_SECONDS)
 
@@ -251,7 +255,7 @@ def test_a_line_serves_so_many_at_a_time_and_in_the_order_in_which_they_came() -
     for person in crowd[-2:]:
         person.leave()
     for _ in range(3):  # a place is free again after a failure, too
-        with pytest.raises(RuntimeError), line.acquire():
+        with pytest.raises(RuntimeError), line.hold_permit():
             raise RuntimeError
     assert line.expected_wait == timedelta(0)
 

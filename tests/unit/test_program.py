@@ -20,7 +20,7 @@ from cardsharp.play.game import Game
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import line_process
 from cardsharp_tools.executors.strategy_file import register_strategy
-from cardsharp_tools.lab.players import GuardedStrategy
+from cardsharp_tools.lab.players import ErrorReportingStrategy
 
 ROOT = Path(__file__).parents[2]
 STARTERS = ROOT / "starters/programs/deadmansdraw"
@@ -72,7 +72,9 @@ def test_every_game_tells_its_positions_and_takes_every_action_back(
     all_of = "question['actions']"
     command = make_program(f"first['action'] = {all_of}[question['seed'] % len({all_of})]")
     named = register_strategy(command, game)
-    player = GuardedStrategy(command, registry_for(game.strategy_package).build(named, Random(5)))
+    player = ErrorReportingStrategy(
+        command, registry_for(game.strategy_package).build(named, Random(5))
+    )
     simulation = game_simulation(game)
     *played, _ = match_states(simulation, 5)
     for state in played:

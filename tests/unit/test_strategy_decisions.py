@@ -34,7 +34,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
     KEYS,
     PLAY_AREA_OFFSET,
     TOP_VALUES,
-    knot_at,
+    knot_and_next_share,
 )
 from cardsharp.games.deadmansdraw.strategies.search.weights import (
     load_model,
@@ -226,7 +226,7 @@ def rows_of(part: int) -> dict[str, list[Sequence[int]]]:
 
 def plainly(part: int, seen: tuple[list[int], int, int, int, int]) -> int:
     keys, remaining_cards, lead, odds, peeked_card = seen
-    rows, (knot, share) = rows_of(part), knot_at(remaining_cards)
+    rows, (knot, share) = rows_of(part), knot_and_next_share(remaining_cards)
     chosen = [rows["left"][remaining_cards]]
     for key in keys:
         suit = key % PLAY_AREA_OFFSET // KEYS + SUITS * (part and key // PLAY_AREA_OFFSET)

@@ -15,8 +15,8 @@ from support.cli import Cli
 from cardsharp.core.text_files import (
     describe_json_error,
     describe_source_encoding_error,
-    read_json_text,
     read_text,
+    read_valid_json_text,
 )
 from cardsharp.errors import ConfigError
 from cardsharp_tools.contest.teams_file import TeamRow, read_teams
@@ -87,9 +87,9 @@ def test_invalid_json_is_reported_with_its_position(file: Path) -> None:
     assert "too deeply" in str(describe_json_error("[" * 200_000))
     file.write_text("{}}")
     with pytest.raises(ConfigError, match=r"given, line 1, column 3, is no JSON \(Extra data\);"):
-        read_json_text(file)
+        read_valid_json_text(file)
     with pytest.raises(ConfigError, match="away cannot be read: No such file or directory; check"):
-        read_json_text(file.with_name("away"))
+        read_valid_json_text(file.with_name("away"))
 
 
 @pytest.mark.parametrize(

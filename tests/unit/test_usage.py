@@ -13,7 +13,7 @@ import pytest
 from support.waiting import until
 
 from cardsharp_tools.executors import line_process
-from cardsharp_tools.executors.hang_monitor import BACKSTOP, BusyIdleTimeMeter, sample_usage
+from cardsharp_tools.executors.hang_monitor import WALL_TIME_FACTOR, BusyIdleTimeMeter, sample_usage
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
 
@@ -120,7 +120,7 @@ def test_a_stopped_process_is_charged_as_rest_unless_it_is_spared() -> None:
 
 def test_without_samples_the_wall_clock_limits_in_the_end() -> None:
     usage = BusyIdleTimeMeter(list)
-    until(lambda: looked(usage).exceeds(0.3 / BACKSTOP))
+    until(lambda: looked(usage).exceeds(0.3 / WALL_TIME_FACTOR))
     assert (usage.used, usage.rested) == (0, 0)
 
 
@@ -163,7 +163,7 @@ def decide(position):
     stops = f"kill -STOP {os.getpid()}; sleep 2; kill -CONT {os.getpid()}"
     subprocess.run(["sh", "-c", stops])
     return Decision(position, "why")
-print(players.GuardedStrategy("its name", SimpleNamespace(decide=decide)).decide(7).action)
+print(players.ErrorReportingStrategy("its name", SimpleNamespace(decide=decide)).decide(7).action)
 """
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "7\n"  # noqa: S603
 

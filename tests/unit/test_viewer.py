@@ -60,7 +60,7 @@ from cardsharp.pages.match_pages import (
 )
 from cardsharp.pages.rendered_match import render_match
 from cardsharp.play.catalog import get_game
-from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.server.asgi_service import lambda_handler_for_asgi
 from cardsharp.server.match_site import (
     DEFAULT_SITE,
     MatchSite,
@@ -297,7 +297,7 @@ def all_output(
             for query in ROUTE_QUERIES[path]:
                 target = path.format(id=record.match_id, name=name) + query
                 event = to_event(HttpRequest("GET", target), datetime.now(UTC))
-                answer = parse_response(asgi_handler(app)(event, context()))
+                answer = parse_response(lambda_handler_for_asgi(app)(event, context()))
                 assert answer.status in {200, 307, 404}
                 yield target, repr(answer.headers).encode() + answer.body
     rendered = render_match(record, moves, hide_private=public)

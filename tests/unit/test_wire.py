@@ -36,7 +36,7 @@ def with_event(**fields: object) -> bytes:
 def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:
     pile = [{"suit": "Mermaid", "value": 5}, {"suit": "Key", "value": 3}]
     nulls = wire.parse_view(changed(creationParams={"tags": None, "banks": None, "timeout": 0}))
-    assert nulls.creation_params == wire_views.CreationView()
+    assert nulls.creation_params == wire_views.CreationParamsView()
     first_view = wire.parse_view(changed(creationParams={"drawPile": pile, "timeout": 600}))
     second_view = wire.parse_view(changed(creationParams={"drawPile": pile[::-1], "timeout": 600}))
     assert first_view == second_view
@@ -92,7 +92,7 @@ def test_a_garbled_answer_is_not_quoted_and_a_missing_player_no_end_of_a_match()
 
 def test_a_list_skips_malformed_matches_and_matches_without_id() -> None:
     strange = (bodies.running() | {"_id": "a/b"}, bodies.running() | {"state": None}, 7)
-    [view] = wire.parse_views([*strange, bodies.running()])
+    [view] = wire.parse_match_list([*strange, bodies.running()])
     assert view == wire.parse_view(bodies.RUNNING)
 
 
@@ -105,7 +105,7 @@ def test_an_oracles_card_is_refused_by_null_and_autopick_is_requested() -> None:
 
 READERS = {
     '[{"eventType"': wire.parse_events,
-    "[": wire.parse_views,
+    "[": wire.parse_match_list,
     '{"id"': wire.parse_created,
     '{"events"': wire.parse_ending,
     "{": wire.parse_view,

@@ -17,7 +17,7 @@ STACK_NAME_SAMPLE = f"cardsharp-{'n' * 22}"  # the longest name that the rules r
 SUBSTITUTION_PATTERN = re.compile(r"\$\{([^}!]+)\}")  # where Fn::Sub puts something
 Expression = Any  # a part of a template: any JSON
 
-_PSEUDO = {
+_PSEUDO_PARAMETERS = {
     "AWS::AccountId": "123456789012",
     "AWS::Partition": "aws",
     "AWS::Region": "ap-southeast-2",
@@ -27,7 +27,7 @@ _PSEUDO = {
 
 
 @cache
-def rule_table(name: str) -> Any:  # noqa: ANN401 - any TOML
+def load_service_rule_table(name: str) -> Any:  # noqa: ANN401 - any TOML
     """Return a table of `service_rules.toml`: the rules, the limits of names, or the requests."""
     return tomllib.loads(Path(__file__).with_name("service_rules.toml").read_text("utf-8"))[name]
 
@@ -97,7 +97,7 @@ def possible_values(expression: Expression, template: Template) -> Iterator[Expr
     """
     match intrinsic_call(expression):
         case "Ref", name:
-            yield from _referred(name, template)
+            yield from _iter_ref_values(name, template)
         case "Fn::If", [_, *ways]:
             for alternative in ways:
                 yield from possible_values(alternative, template)
@@ -106,15 +106,17 @@ def possible_values(expression: Expression, template: Template) -> Iterator[Expr
             yield from (row[column] for row in rows if column in row)
             yield from (option["DefaultValue"] for option in default)
         case ("Fn::GetAtt" | "Fn::ImportValue" | "Fn::Join" | "Fn::Sub") as function, argument:
-            yield _text(function, argument, template)
+            yield _longest_text(function, argument, template)
         case _:
             yield expression
 
 
-def _referred(name: str, template: Template) -> Iterator[Expression]:
+def _iter_ref_values(name: str, template: Template) -> Iterator[Expression]:
     parameter = template.get("Parameters", {}).get(name)
-    if name in _PSEUDO or parameter is None:
-        yield from () if name == "AWS::NoValue" else [_PSEUDO.get(name) or _physical_id(name)]
+    if name in _PSEUDO_PARAMETERS or parameter is None:
+        yield from (
+            () if name == "AWS::NoValue" else [_PSEUDO_PARAMETERS.get(name) or _physical_id(name)]
+        )
     elif "AllowedValues" in parameter:
         yield from parameter["AllowedValues"]
     else:
@@ -126,11 +128,11 @@ def _referred(name: str, template: Template) -> Iterator[Expression]:
 
 
 def _physical_id(name: str) -> str:
-    """Return what Ref gives of a resource: its name, but the ARN of a function's alias."""
+    """Return the value of Ref for a resource: its name, or the ARN of a function's alias."""
     function = function_of_alias(name)
     if function == name:
         return _placeholder_name(name)
-    arn = f"arn:aws:lambda:{_PSEUDO['AWS::Region']}:123456789012:function"
+    arn = f"arn:aws:lambda:{_PSEUDO_PARAMETERS['AWS::Region']}:123456789012:function"
     return f"{arn}:{_placeholder_name(function)}:{ALIAS}"
 
 
@@ -139,31 +141,33 @@ def function_of_alias(name: str) -> str:
     return name.removesuffix(f"Alias{ALIAS}")
 
 
-def _text(function: str, argument: Expression, template: Template) -> str:
+def _longest_text(function: str, argument: Expression, template: Template) -> str:
     """Return the longest text that a text-building expression can evaluate to."""
     if function in {"Fn::GetAtt", "Fn::ImportValue"}:
         name = get_att_text(argument) if function == "Fn::GetAtt" else "Imported"
         physical_name = _placeholder_name(name)
-        arn = f"arn:aws:service:{_PSEUDO['AWS::Region']}:123456789012:{physical_name}"
+        arn = f"arn:aws:service:{_PSEUDO_PARAMETERS['AWS::Region']}:123456789012:{physical_name}"
         return arn if str(argument).rstrip("'}").endswith("Arn") else physical_name
     if function == "Fn::Join":
-        return str(argument[0].join(_longest(value, template) for value in as_list(argument[1])))
+        return str(
+            argument[0].join(_longest_value(value, template) for value in as_list(argument[1]))
+        )
     text, variables = parse_sub(argument)
 
     def filled(match: re.Match[str]) -> str:
         name = match[1]
         expression = variables.get(name, {"Fn::GetAtt": name} if "." in name else {"Ref": name})
-        return _longest(expression, template)
+        return _longest_value(expression, template)
 
     return SUBSTITUTION_PATTERN.sub(filled, text)
 
 
-def _longest(expression: Expression, template: Template) -> str:
+def _longest_value(expression: Expression, template: Template) -> str:
     return max((str(value) for value in possible_values(expression, template)), key=len, default="")
 
 
 def _placeholder_name(name: str) -> str:
-    """Return a placeholder of the length of the name that CloudFormation generates."""
+    """Return a placeholder as long as the name that CloudFormation generates."""
     return f"{STACK_NAME_SAMPLE}-{name.partition('.')[0]}{NAME_SUFFIX}"
 
 
@@ -193,14 +197,14 @@ def max_document_length(expression: Expression, template: Template) -> int:
 
 def max_value(expression: Expression, template: Template) -> float:
     """Return the greatest number that an expression can have; 0 if it has none."""
-    return max(_numbers(expression, template), default=0)
+    return max(_possible_numbers(expression, template), default=0)
 
 
 def min_value(expression: Expression, template: Template) -> float:
     """Return the smallest number that an expression can have; 0 if it has none."""
-    return min(_numbers(expression, template), default=0)
+    return min(_possible_numbers(expression, template), default=0)
 
 
-def _numbers(expression: Expression, template: Template) -> list[float]:
+def _possible_numbers(expression: Expression, template: Template) -> list[float]:
     values = possible_values(expression, template)
     return [float(value) for value in values if re.fullmatch(r"-?\d+(\.\d+)?", str(value))]

@@ -36,9 +36,9 @@ def check_dead_letter_alarm_metric(template: Template) -> Iterator[str]:
 
     The metric does not count messages that a redrive policy moves, so the alarm never fires.
     """
-    fed = {referenced_name(reference) for reference in _fed(template["Resources"])}
+    fed = {referenced_name(reference) for reference in _iter_target_queues(template["Resources"])}
     for name, alarm in resources_of_type(template, ALARM):
-        for metric in _metrics_of(alarm):
+        for metric in _alarm_metrics(alarm):
             queue = next(
                 (referenced_name(dimension["Value"]) for dimension in metric["Dimensions"]), None
             )
@@ -46,11 +46,14 @@ def check_dead_letter_alarm_metric(template: Template) -> Iterator[str]:
                 yield f"{name} counts what is sent to {queue}, to which messages are only moved"
 
 
-def _fed(expression: Expression) -> Iterator[Expression]:
-    """Yield the queues that roles, destinations or schedules send to, not only redrive policies."""
+def _iter_target_queues(expression: Expression) -> Iterator[Expression]:
+    """Yield the queues to which roles, destinations or schedules send.
+
+    A queue that only a redrive policy names is no such queue.
+    """
     if isinstance(expression, list):
         for child in expression:
-            yield from _fed(child)
+            yield from _iter_target_queues(child)
     elif isinstance(expression, dict):
         if (
             "sqs:SendMessage" in as_list(expression.get("Action", []))
@@ -62,13 +65,16 @@ def _fed(expression: Expression) -> Iterator[Expression]:
         if "DeadLetterConfig" in expression:
             yield expression["DeadLetterConfig"].get("Arn")
         for key, child in expression.items():
-            yield from _fed(child) if key != "RedrivePolicy" else ()
+            yield from _iter_target_queues(child) if key != "RedrivePolicy" else ()
 
 
 def check_service_metric(template: Template) -> Iterator[str]:
-    """Yield each alarm or widget on a metric or dimensions that the service does not have."""
+    """Check the metrics of alarms and widgets against those that each AWS service has.
+
+    Yields each alarm or widget on a metric or dimensions that its service does not have.
+    """
     for name, metric in metrics_in_use(template):
-        namespace = _namespace(metric, template)
+        namespace = _metric_namespace(metric, template)
         service = service_metrics().get(namespace)
         dimensions = sorted(dimension["Name"] for dimension in metric["Dimensions"])
         if service is None and namespace.startswith("AWS/"):
@@ -79,8 +85,11 @@ def check_service_metric(template: Template) -> Iterator[str]:
             yield f"{name} asks for {namespace} {metric['MetricName']} by {dimensions}"
 
 
-def _namespace(metric: Expression, template: Template) -> str:
-    """Return the namespace; for API Gateway also the protocol, which has metrics of its own."""
+def _metric_namespace(metric: Expression, template: Template) -> str:
+    """Return a metric's namespace.
+
+    For API Gateway it includes the protocol, because each protocol has metrics of its own.
+    """
     namespace = str(longest_expansion(metric["Namespace"], template))
     if namespace != "AWS/ApiGateway":
         return namespace
@@ -122,13 +131,13 @@ def check_custom_metric(template: Template) -> Iterator[str]:
 def metrics_in_use(template: Template) -> Iterator[tuple[str, Expression]]:
     """Yield every metric that an alarm or a widget uses, in the notation of alarms."""
     for name, properties in resources_of_type(template, ALARM):
-        yield from ((name, metric) for metric in _metrics_of(properties))
+        yield from ((name, metric) for metric in _alarm_metrics(properties))
     for name, properties in resources_of_type(template, DASHBOARD):
-        for widget in _widgets(properties, template):
+        for widget in _parse_widgets(properties, template):
             yield from ((name, metric) for metric in _widget_metrics(widget))
 
 
-def _metrics_of(alarm: Expression) -> Iterator[Expression]:
+def _alarm_metrics(alarm: Expression) -> Iterator[Expression]:
     queries = alarm.get("Metrics", [])
     for metric in [
         alarm,
@@ -139,11 +148,14 @@ def _metrics_of(alarm: Expression) -> Iterator[Expression]:
 
 
 def _widget_metrics(widget: Expression) -> Iterator[Expression]:
-    """Yield the metrics of a widget, with "." expanded from the line above, and its searches."""
+    """Yield the metrics of a widget, and those of its searches.
+
+    Each "." is replaced by the field of the line above.
+    """
     above: list[Expression] = []
     for metric_fields in widget["properties"].get("metrics", []):
         if isinstance(metric_fields[0], dict):
-            yield from _searched(metric_fields[0].get("expression", ""))
+            yield from _parse_search_metric(metric_fields[0].get("expression", ""))
             continue
         reference_keys = {"Ref", "Fn::GetAtt"}
         fields = [
@@ -157,7 +169,7 @@ def _widget_metrics(widget: Expression) -> Iterator[Expression]:
         yield {"Namespace": above[0], "MetricName": above[1], "Dimensions": dimensions}
 
 
-def _searched(expression: str) -> Iterator[Expression]:
+def _parse_search_metric(expression: str) -> Iterator[Expression]:
     """Yield the metric of a search: `SEARCH('{Namespace,dimension} MetricName="Name"')`."""
     match = re.search(r"""\{([^}]+)\} MetricName=\\?"(\w+)""", expression)
     if match:
@@ -166,8 +178,8 @@ def _searched(expression: str) -> Iterator[Expression]:
         yield {"Namespace": namespace, "MetricName": match[2], "Dimensions": dimensions}
 
 
-def _widgets(dashboard: Expression, template: Template) -> list[Expression]:
-    """A dashboard's widgets, in which references to resources are left as references."""
+def _parse_widgets(dashboard: Expression, template: Template) -> list[Expression]:
+    """Return a dashboard's widgets; references to resources stay references."""
     body = dashboard["DashboardBody"]
     text, variables = parse_sub(body["Fn::Sub"] if isinstance(body, dict) else body)
 
@@ -185,7 +197,7 @@ def check_dashboard_limits(template: Template) -> Iterator[str]:
     """Yield each dashboard that breaks a limit: JSON, 500 widgets, 500 metrics, a plain name."""
     for name, dashboard in resources_of_type(template, DASHBOARD):
         try:
-            widgets = _widgets(dashboard, template)
+            widgets = _parse_widgets(dashboard, template)
         except (ValueError, TypeError, KeyError) as error:
             yield f"{name} has a body that cannot be read: {error}"
             continue

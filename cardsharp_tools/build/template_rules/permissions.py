@@ -17,7 +17,7 @@ from cardsharp_tools.build.template_rules.expressions import (
 FUNCTION, ROLE, POLICY = "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::IAM::Policy"
 SCHEDULE_TYPE = "AWS::Scheduler::Schedule"
 
-_SERVICES = {
+_SERVICE_BY_TYPE = {
     "AWS::DynamoDB::Table": "dynamodb",
     "AWS::Lambda::Function": "lambda",
     "AWS::Logs::LogGroup": "logs",
@@ -26,22 +26,22 @@ _SERVICES = {
 }
 """As which service's its resources are named in a policy."""
 
-_TAKE = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
-_TRACE = ("xray:PutTraceSegments", "xray:PutTelemetryRecords")
+_RECEIVE_ACTIONS = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
+_TRACE_ACTIONS = ("xray:PutTraceSegments", "xray:PutTelemetryRecords")
 
 
 def role_statements(template: Template, role: str | None) -> Iterator[Expression]:
     """Yield all statements of a role's inline policies and of the policies attached to it."""
     for name, properties in resources_of_type(template, ROLE):
         for policy in properties.get("Policies", []) if name == role else []:
-            yield from _all(policy["PolicyDocument"], template)
+            yield from _iter_statements(policy["PolicyDocument"], template)
     for _, properties in resources_of_type(template, POLICY):
         if role in {referenced_name(reference) for reference in properties.get("Roles", [])}:
-            yield from _all(properties["PolicyDocument"], template)
+            yield from _iter_statements(properties["PolicyDocument"], template)
 
 
-def _all(document: Expression, template: Template) -> Iterator[Expression]:
-    """A policy's statements, also those that only some deployments have."""
+def _iter_statements(document: Expression, template: Template) -> Iterator[Expression]:
+    """Yield a policy's statements, also those that only some deployments have."""
     for statement in as_list(document["Statement"]):
         yield from possible_values(statement, template)
 
@@ -64,7 +64,9 @@ def check_queue_receive(template: Template) -> Iterator[str]:
     for name, mapping in resources_of_type(template, "AWS::Lambda::EventSourceMapping"):
         queue = referenced_name(mapping.get("EventSourceArn"))
         role = referenced_name(referenced_properties(mapping["FunctionName"], template).get("Role"))
-        missing = [action for action in _TAKE if not is_allowed(template, role, action, queue)]
+        missing = [
+            action for action in _RECEIVE_ACTIONS if not is_allowed(template, role, action, queue)
+        ]
         if missing:
             yield f"{name}: the function may not {', '.join(missing)} of {queue}"
 
@@ -89,7 +91,7 @@ def check_tracing(template: Template) -> Iterator[str]:
         )
         if active and not all(
             is_allowed(template, referenced_name(function["Role"]), action, None)
-            for action in _TRACE
+            for action in _TRACE_ACTIONS
         ):
             yield f"{name} traces, which {referenced_name(function['Role'])} does not let it"
 
@@ -134,7 +136,7 @@ def check_confused_deputy(template: Template) -> Iterator[str]:
             properties.get("PolicyDocument"),
         ):
             for statement in as_list((document or {}).get("Statement", [])):
-                if _lets_in(statement) and "aws:Source" not in json.dumps(
+                if _admits_foreign_service(statement) and "aws:Source" not in json.dumps(
                     statement.get("Condition", {})
                 ):
                     yield f"{name} lets {statement['Principal']['Service']} in for whoever asks it"
@@ -144,7 +146,7 @@ def check_confused_deputy(template: Template) -> Iterator[str]:
             yield f"{name} lets {properties['Principal']} in for whoever asks it"
 
 
-def _lets_in(statement: Expression) -> bool:
+def _admits_foreign_service(statement: Expression) -> bool:
     """Return True if a statement admits a service that acts for other accounts.
 
     A function's role trusts only a service that acts for the function itself.
@@ -190,7 +192,8 @@ def check_permission_boundary(template: Template) -> Iterator[str]:
 def check_action_resource_mismatch(template: Template) -> Iterator[str]:
     """Yield each statement whose actions and resources belong to different services."""
     kinds = {
-        name: _SERVICES.get(resource["Type"]) for name, resource in template["Resources"].items()
+        name: _SERVICE_BY_TYPE.get(resource["Type"])
+        for name, resource in template["Resources"].items()
     }
     for name, resource in template["Resources"].items():
         for statement in role_statements(template, name) if resource["Type"] == ROLE else []:

@@ -20,16 +20,16 @@ from cardsharp_tools.build.template_rules import monitoring, permissions, servic
 from cardsharp_tools.build.template_rules.expressions import (
     Expression,
     intrinsic_call,
+    load_service_rule_table,
     possible_values,
-    rule_table,
 )
 
-_NUMBERS = {"double", "float", "integer", "long"}
+_NUMBER_TYPES = {"double", "float", "integer", "long"}
 
 
 @cache
-def _request(kind: str) -> Shape:
-    service, operation = rule_table("requests")[kind]
+def _load_request_shape(resource_type: str) -> Shape:
+    service, operation = load_service_rule_table("requests")[resource_type]
     model = botocore.session.get_session().get_service_model(service)
     shape = model.operation_model(operation).input_shape
     if shape is None:
@@ -40,9 +40,12 @@ def _request(kind: str) -> Shape:
 def check_service_models(template: Template) -> Iterator[str]:
     """Yield each value that the service's model rejects: too long, too large or unknown."""
     for name, resource in template["Resources"].items():
-        if resource["Type"] in rule_table("requests"):
+        if resource["Type"] in load_service_rule_table("requests"):
             yield from _shape_violations(
-                resource.get("Properties", {}), _request(resource["Type"]), name, template
+                resource.get("Properties", {}),
+                _load_request_shape(resource["Type"]),
+                name,
+                template,
             )
 
 
@@ -71,17 +74,17 @@ def _shape_violations(
             yield from _shape_violations(item, shape.member, property_path, template)
     else:
         for value in possible_values(expression, template):
-            fault = _fault(value, shape, as_written=value == expression)
+            fault = _describe_violation(value, shape, is_literal=value == expression)
             yield from [f"{property_path} {fault}"] if fault else []
 
 
-def _fault(value: Expression, shape: Shape, *, as_written: bool) -> str:
-    """Return the problem of a plain value, or an empty text.
+def _describe_violation(value: Expression, shape: Shape, *, is_literal: bool) -> str:
+    """Return the constraint that a plain value violates, or an empty text.
 
     Patterns are checked only for values that the template itself states.
     """
     constraints = shape.metadata
-    if shape.type_name in _NUMBERS and re.fullmatch(r"-?[\d.]+", str(value)):
+    if shape.type_name in _NUMBER_TYPES and re.fullmatch(r"-?[\d.]+", str(value)):
         if (
             not constraints.get("min", float(value))
             <= float(value)
@@ -89,11 +92,11 @@ def _fault(value: Expression, shape: Shape, *, as_written: bool) -> str:
         ):
             return f"is {value}, not {constraints.get('min')} to {constraints.get('max')}"
     elif shape.type_name == "string" and isinstance(value, str | int):
-        return _text_fault(str(value), shape, as_written=as_written)
+        return _describe_text_violation(str(value), shape, is_literal=is_literal)
     return ""
 
 
-def _text_fault(text: str, shape: Shape, *, as_written: bool) -> str:
+def _describe_text_violation(text: str, shape: Shape, *, is_literal: bool) -> str:
     constraints = shape.metadata
     if "enum" in constraints and text not in constraints["enum"]:
         return f"is {text}, none of {', '.join(constraints['enum'])}"
@@ -102,12 +105,16 @@ def _text_fault(text: str, shape: Shape, *, as_written: bool) -> str:
             f"has {len(text)} characters, not {constraints.get('min', 0)} to "
             f"{constraints.get('max')}"
         )
-    if as_written and "pattern" in constraints and not _matches(constraints["pattern"], text):
+    if (
+        is_literal
+        and "pattern" in constraints
+        and not _matches_pattern(constraints["pattern"], text)
+    ):
         return f"is {text!r}, which is no {shape.name}"
     return ""
 
 
-def _matches(pattern: str, text: str) -> bool:
+def _matches_pattern(pattern: str, text: str) -> bool:
     """Return True if a text matches a service's pattern, or if Python cannot compile it."""
     try:
         return re.fullmatch(pattern, text) is not None
@@ -117,7 +124,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 Check = Callable[[Template], Iterator[str]]  # yields a sentence for each breach
 
-_MODULES = (service_limits, permissions, monitoring)
+_RULE_MODULES = (service_limits, permissions, monitoring)
 MODEL_RULE = "model"
 
 
@@ -135,8 +142,8 @@ def rule_violations(path: Path) -> Iterator[str]:
 def rule_functions() -> dict[str, Check]:
     """Return the check functions by rule name; all rules of service models share one function."""
     checks: dict[str, Check] = {MODEL_RULE: check_service_models}
-    for rule in rule_table("rule"):
+    for rule in load_service_rule_table("rule"):
         if rule["by"] == "here":
             name = rule["name"].replace("-", "_")
-            checks[rule["name"]] = next(getattr(m, name) for m in _MODULES if hasattr(m, name))
+            checks[rule["name"]] = next(getattr(m, name) for m in _RULE_MODULES if hasattr(m, name))
     return checks

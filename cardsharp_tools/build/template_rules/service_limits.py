@@ -28,7 +28,7 @@ QUEUE, QUEUE_POLICY = "AWS::SQS::Queue", "AWS::SQS::QueuePolicy"
 TABLE = "AWS::DynamoDB::Table"
 DAY = 86_400
 
-_RELEASED = {"Matches": ["by-day", "by-status"], "Table": ["by-change"]}
+_RELEASED_INDEXES = {"Matches": ["by-day", "by-status"], "Table": ["by-change"]}
 """The indexes that version 0.2 made, by how the tables' logical names end."""
 
 NEW_ACCOUNT_CONCURRENCY = 10  # concurrent executions of an account that is new
@@ -78,7 +78,7 @@ def check_redrive_policy(template: Template) -> Iterator[str]:
             yield f"{name} keeps messages longer than its dead letters are kept"
 
 
-def check_event_source(template: Template) -> Iterator[str]:
+def check_event_source_queues(template: Template) -> Iterator[str]:
     """Yield each queue whose visibility timeout or concurrency does not fit its function."""
     for name, mapping in resources_of_type(template, MAPPING):
         function = expressions.referenced_properties(mapping["FunctionName"], template)
@@ -117,9 +117,9 @@ def check_new_account_limits(template: Template) -> Iterator[str]:
         )
 
 
-def check_explicit_names(template: Template) -> Iterator[str]:
+def check_name_lengths(template: Template) -> Iterator[str]:
     """Yield each name given by the template that is longer than its service allows."""
-    for kind, (key, limit) in expressions.rule_table("names").items():
+    for kind, (key, limit) in expressions.load_service_rule_table("names").items():
         for name, properties in resources_of_type(template, kind):
             full_name = str(longest_expansion(properties.get(key, ""), template))
             if len(full_name) > limit:
@@ -143,7 +143,7 @@ def check_table_indexes(template: Template) -> Iterator[str]:
         if len(indexes) > 20 or len(carried) > 100:
             yield f"{name} has {len(indexes)} indexes that carry {len(carried)} attributes"
         released_indexes = next(
-            (released for end, released in _RELEASED.items() if name.endswith(end)), None
+            (released for end, released in _RELEASED_INDEXES.items() if name.endswith(end)), None
         )
         if (
             released_indexes
@@ -183,7 +183,7 @@ INTEGRATION = "AWS::ApiGatewayV2::Integration"
 ROUTE, STAGE = "AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage"
 
 
-def check_route_settings(template: Template) -> Iterator[str]:
+def check_stage_depends_on_routes(template: Template) -> Iterator[str]:
     """Yield each stage that configures a route which is not created before the stage."""
     routes = dict(resources_of_type(template, ROUTE))
     for name, stage in resources_of_type(template, STAGE):
@@ -206,12 +206,12 @@ def check_route_key(template: Template) -> Iterator[str]:
     method = r"(ANY|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT) /\S*"
     for name, route in resources_of_type(template, ROUTE):
         websocket_pattern = r"\$(connect|default|disconnect)|[^$\s]\S*"
-        pattern = websocket_pattern if _is_socket(route, template) else rf"\$default|{method}"
+        pattern = websocket_pattern if _is_websocket(route, template) else rf"\$default|{method}"
         if not re.fullmatch(pattern, route["RouteKey"]):
             yield f"{name} has the key {route['RouteKey']!r}"
 
 
-def check_api_throttle(template: Template) -> Iterator[str]:
+def check_throttle_limits(template: Template) -> Iterator[str]:
     """Yield each stage that allows more than 10,000 requests a second or bursts of 5,000."""
     for name, stage in resources_of_type(template, STAGE):
         routes = possible_values(stage.get("RouteSettings", {}), template)
@@ -226,32 +226,32 @@ def check_api_throttle(template: Template) -> Iterator[str]:
                 yield f"{name} lets {rate:g} a second through, in bursts {burst:g}"
 
 
-def check_api_timeout(template: Template) -> Iterator[str]:
+def check_function_within_api_timeout(template: Template) -> Iterator[str]:
     """Yield each function that may run longer than its API waits: 30 s, or 29 s for WebSockets."""
     for name, integration in resources_of_type(template, INTEGRATION):
-        limit = 29_000 if _is_socket(integration, template) else 30_000
+        limit = 29_000 if _is_websocket(integration, template) else 30_000
         waits = max_value(integration.get("TimeoutInMillis", limit), template)
         function = expressions.referenced_properties(
-            {"Ref": _function_of(integration["IntegrationUri"])}, template
+            {"Ref": _find_referenced_function(integration["IntegrationUri"])}, template
         )
         if waits > limit or max_value(function.get("Timeout", 3), template) * 1000 > waits:
             yield f"{name} waits {waits / 1000:g} s, of {limit / 1000:g}, for its function"
 
 
-def _function_of(uri: Expression) -> str | None:
-    """The function whose ARN a part is or contains."""
+def _find_referenced_function(uri: Expression) -> str | None:
+    """Return the function whose ARN a part of the template is or contains."""
     match = re.search(r'"(?:Fn::GetAtt": "|.*?\$\{)(\w+)\.Arn', json.dumps(uri))
     return match[1] if match else referenced_name(uri)
 
 
-def check_access_log_group(template: Template) -> Iterator[str]:
+def check_access_log_group_prefix(template: Template) -> Iterator[str]:
     """Yield each HTTP API that logs outside /aws/vendedlogs/.
 
     Below that prefix the resource policy for log delivery does not grow.
     """
     for name, stage in resources_of_type(template, STAGE):
         group = stage.get("AccessLogSettings", {}).get("DestinationArn")
-        if group is None or _is_socket(stage, template):
+        if group is None or _is_websocket(stage, template):
             continue
         log_group_name = str(
             longest_expansion(
@@ -274,11 +274,11 @@ def check_api_logging_role(template: Template) -> Iterator[str]:
     """Yield each WebSocket API with logging, for which a new account has no role."""
     for name, stage in resources_of_type(template, STAGE):
         level = stage.get("DefaultRouteSettings", {}).get("LoggingLevel", "OFF")
-        if _is_socket(stage, template) and ("AccessLogSettings" in stage or level != "OFF"):
+        if _is_websocket(stage, template) and ("AccessLogSettings" in stage or level != "OFF"):
             yield f"{name} logs, for which API Gateway has no role in a new account"
 
 
-def _is_socket(properties: Expression, template: Template) -> bool:
+def _is_websocket(properties: Expression, template: Template) -> bool:
     """Return True if a route, stage or integration belongs to a WebSocket API."""
     return bool(
         expressions.referenced_properties(properties["ApiId"], template).get("ProtocolType")

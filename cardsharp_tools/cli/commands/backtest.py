@@ -83,7 +83,11 @@ def backtest(
         trial = trials.setdefault(of.name, BacktestPlayer(of, player))
         decision_points = trial.decision_points(record, moves)
         pending.append(
-            (record, trial, decision_points if turn is None else _in_turn(decision_points, turn))
+            (
+                record,
+                trial,
+                decision_points if turn is None else _select_turn(decision_points, turn),
+            )
         )
     tried, late = list[BacktestedMatch](), 0
     with ProgressBar(
@@ -108,7 +112,7 @@ def backtest(
     return decision_exit_code(len(faults), sum(fault is not None for fault in faults))
 
 
-def _in_turn(decision_points: list[DecisionPoint], turn: int) -> list[DecisionPoint]:
+def _select_turn(decision_points: list[DecisionPoint], turn: int) -> list[DecisionPoint]:
     points_in_turn = [point for point in decision_points if point.step.turn == turn]
     if not points_in_turn:
         turns = (
@@ -152,7 +156,7 @@ class BacktestedMatch:
         return display_name(self.player)
 
     @property
-    def matchup(self) -> str:
+    def matchup_text(self) -> str:
         """Names of the match's players by seat, joined by " v "."""
         header = header_of(self.record)
         return " v ".join(
@@ -175,18 +179,18 @@ def print_differences(console: Console, matches: Sequence[BacktestedMatch]) -> N
             if decision.is_different or decision.new_decision.error
         ]
         if notable:
-            console.print(f"match {match.record.match_id}: {match.matchup}", style="bold")
-            console.print(_differences(match, notable))
+            console.print(f"match {match.record.match_id}: {match.matchup_text}", style="bold")
+            console.print(_build_differences_table(match, notable))
             console.print()
     tried = [decision for match in matches for decision in match.decisions]
     if not tried:
         console.print("The log has no decision to repeat, because it stores no position of ours.")
         return
     for game in dict.fromkeys(match.game for match in matches):  # each has a judge of its own
-        _print_sum(console, [match for match in matches if match.game == game])
+        _print_summary(console, [match for match in matches if match.game == game])
 
 
-def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
+def _print_summary(console: Console, matches: Sequence[BacktestedMatch]) -> None:
     """Print the effect of all differences in one game, and how to open the largest one."""
     tried = [decision for match in matches for decision in match.decisions]
     differing = [
@@ -200,7 +204,7 @@ def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
     console.print(
         f"{matches[0].player_name} decides differently in {count_text} {among}", style="bold"
     )
-    for line in _judged([decision for _, decision in differing]):
+    for line in _summarize_gains([decision for _, decision in differing]):
         console.print(line, soft_wrap=True)
     failed = sum(decision.new_decision.error is not None for decision in tried)
     if failed:
@@ -212,7 +216,7 @@ def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
     match, largest = max(differing, key=lambda item: abs(item[1].gain or 0.0))
     turn, match_id = largest.decision_point.step.turn, match.record.match_id
     console.print()
-    by = "" if largest.gain is None else f", {_gain(largest)}"
+    by = "" if largest.gain is None else f", {_format_gain(largest)}"
     console.print(
         f"The largest difference is in turn {turn} of match {match_id}{by}. To see every option:",
         soft_wrap=True,
@@ -220,13 +224,15 @@ def _print_sum(console: Console, matches: Sequence[BacktestedMatch]) -> None:
     print_command(f"backtest {shlex.quote(match.player)} --match {match_id} --turn {turn}")
 
 
-def _gain(tried: BacktestedDecision) -> str:
-    """By how much the new choice is better, with its sign; empty where nobody knows."""
-    judge, gain = tried.judge, tried.gain
+def _format_gain(decision: BacktestedDecision) -> str:
+    """Return the gain of the new choice with its sign, empty if it is unknown."""
+    judge, gain = decision.judge, decision.gain
     return "" if judge is None or gain is None else signed_value_text(judge.value_format, gain)
 
 
-def _differences(match: BacktestedMatch, decisions: Sequence[BacktestedDecision]) -> Table:
+def _build_differences_table(
+    match: BacktestedMatch, decisions: Sequence[BacktestedDecision]
+) -> Table:
     table = borderless_table(
         "turn", "then", "by", f"now, {match.player_name}", "gain", right_aligned=("turn", "gain")
     )
@@ -243,17 +249,17 @@ def _differences(match: BacktestedMatch, decisions: Sequence[BacktestedDecision]
             decision.original_decision.action,
             match.original_decider(decision),
             new_action,
-            _gain(decision),
+            _format_gain(decision),
         )
     return table
 
 
-def _judged(differ: Sequence[BacktestedDecision]) -> Iterator[str]:
-    if not differ:
+def _summarize_gains(differing_decisions: Sequence[BacktestedDecision]) -> Iterator[str]:
+    if not differing_decisions:
         return
     judge, gains = (
-        differ[0].judge,
-        [decision.gain for decision in differ if decision.gain is not None],
+        differing_decisions[0].judge,
+        [decision.gain for decision in differing_decisions if decision.gain is not None],
     )
     if judge is None or not gains:
         judge_name = (
@@ -269,7 +275,7 @@ def _judged(differ: Sequence[BacktestedDecision]) -> Iterator[str]:
     )
     if judge.value_sum:  # chances add up to wins, and not to more than 100 per cent of one
         total_text = f"{abs(total_gain):.2f} wins"
-    valued = "" if len(gains) == len(differ) else f"{len(gains)} of "
+    valued = "" if len(gains) == len(differing_decisions) else f"{len(gains)} of "
     yield (
         f"{judge.name} judges {valued}these choices "
         f"{'better' if total_gain >= 0 else 'worse'} than the "
@@ -280,7 +286,7 @@ def _judged(differ: Sequence[BacktestedDecision]) -> Iterator[str]:
 
 def print_turn(console: Console, match: BacktestedMatch) -> None:
     """Print each decision of a turn: position, options, and both choices with their reasons."""
-    print_title(console, match.record, match.matchup)
+    print_title(console, match.record, match.matchup_text)
     count = len(match.decisions)
     for decision_number, decision in enumerate(match.decisions, 1):
         console.print()
@@ -290,39 +296,43 @@ def print_turn(console: Console, match: BacktestedMatch) -> None:
         if position_text is not None:
             console.print(position_text)
             console.print()
-        console.print(_options(match, decision))
+        console.print(_build_options_table(match, decision))
         console.print()
-        for name, text in _rows(match, decision):
+        for name, text in _iter_detail_rows(match, decision):
             console.print(Text.assemble((f"{name:<8}", "dim"), text))
 
 
-def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
-    doer, judge = match.original_decider(tried), tried.judge
+def _build_options_table(match: BacktestedMatch, decision: BacktestedDecision) -> Table:
+    doer, judge = match.original_decider(decision), decision.judge
     if judge is not None and judge.name == doer:
         judge = None  # what it thinks of them stands there already
     new_options = {
-        tried.action_name(option.action): option for option in tried.new_decision.decision.options
+        decision.action_name(option.action): option
+        for option in decision.new_decision.decision.options
     }
-    then = {option.action: option for option in tried.original_decision.options}
+    then = {option.action: option for option in decision.original_decision.options}
     weighed = {
         *new_options,
         *then,
-        *tried.judge_values,
-        tried.new_action_name,
-        tried.original_decision.action,
+        *decision.judge_values,
+        decision.new_action_name,
+        decision.original_decision.action,
     }
     deciders = [match.player_name, f"then {doer}", *([] if judge is None else [f"by {judge.name}"])]
     table = borderless_table("option", "chosen", *deciders, "note", right_aligned=deciders)
-    legal = list(tried.decision_point.option_names.values())
+    legal = list(decision.decision_point.option_names.values())
     for name in (option_name for option_name in legal if option_name in weighed):
         option = new_options.get(name)
-        judge_value = tried.judge_values.get(name)
+        judge_value = decision.judge_values.get(name)
         judged = (
             []
             if judge is None
             else ["" if judge_value is None else judge_value_text(judge.value_format, judge_value)]
         )
-        actions_by_time = {"now": tried.new_action_name, "then": tried.original_decision.action}
+        actions_by_time = {
+            "now": decision.new_action_name,
+            "then": decision.original_decision.action,
+        }
         chosen = " ".join(when for when, action in actions_by_time.items() if action == name)
         values = (
             option_value_text(candidate.value, candidate.unit) if candidate else ""
@@ -336,10 +346,12 @@ def _options(match: BacktestedMatch, tried: BacktestedDecision) -> Table:
     return table
 
 
-def _rows(match: BacktestedMatch, tried: BacktestedDecision) -> Iterator[tuple[str, Text]]:
-    decided, then = tried.new_decision, tried.original_decision
+def _iter_detail_rows(
+    match: BacktestedMatch, decision: BacktestedDecision
+) -> Iterator[tuple[str, Text]]:
+    decided, then = decision.new_decision, decision.original_decision
     took = f"{decided.duration / timedelta(milliseconds=1):.1f} ms"
-    yield "now", Text.assemble((tried.new_action_name, "bold"), "  ", decided.decision.reason)
+    yield "now", Text.assemble((decision.new_action_name, "bold"), "  ", decided.decision.reason)
     for name, lines, style in (
         ("fault", decided.error or "", "red"),
         ("at", decided.traceback, ""),
@@ -348,14 +360,14 @@ def _rows(match: BacktestedMatch, tried: BacktestedDecision) -> Iterator[tuple[s
         for line_index, line in enumerate(lines.rstrip().splitlines()):
             yield "" if line_index else name, Text(line, style=style)
     yield "by", Text(f"{match.player_name}, {took}", style="dim")
-    yield "then", Text.assemble((then.action, "bold"), "  ", then.because)
-    by = match.original_decider(tried) + (
+    yield "then", Text.assemble((then.action, "bold"), "  ", then.reason_without_action)
+    by = match.original_decider(decision) + (
         "" if then.decision_ms is None else f", {then.decision_ms:.1f} ms"
     )
     yield "by", Text(by, style="dim")
-    if tried.is_different and tried.judge is not None:
-        gain = _gain(tried) or "not valued"
-        yield "gain", Text(f"{gain}, by {tried.judge.name} ({tried.judge.unit})")
+    if decision.is_different and decision.judge is not None:
+        gain = _format_gain(decision) or "not valued"
+        yield "gain", Text(f"{gain}, by {decision.judge.name} ({decision.judge.unit})")
 
 
 def backtest_document(match: BacktestedMatch, *, include_options: bool) -> dict[str, object]:
@@ -371,7 +383,7 @@ def backtest_document(match: BacktestedMatch, *, include_options: bool) -> dict[
         "judge": None if judge is None else {"name": judge.name, "unit": judge.unit},
         "decisions": [
             {
-                **_decision(match, decision),
+                **_decision_document(match, decision),
                 **({"worth": decision.judge_values} if include_options else {}),
             }
             for decision in match.decisions
@@ -379,24 +391,24 @@ def backtest_document(match: BacktestedMatch, *, include_options: bool) -> dict[
     }
 
 
-def _decision(match: BacktestedMatch, tried: BacktestedDecision) -> dict[str, object]:
-    decided, then = tried.new_decision, tried.original_decision
+def _decision_document(match: BacktestedMatch, decision: BacktestedDecision) -> dict[str, object]:
+    decided, then = decision.new_decision, decision.original_decision
     return {
-        "turn": tried.decision_point.step.turn,
-        "move": tried.decision_point.step.sequence,
-        "seat": tried.decision_point.step.seat,
-        "options": list(tried.decision_point.option_names.values()),
+        "turn": decision.decision_point.step.turn,
+        "move": decision.decision_point.step.sequence,
+        "seat": decision.decision_point.step.seat,
+        "options": list(decision.decision_point.option_names.values()),
         "then": {
-            "by": match.original_decider(tried),
+            "by": match.original_decider(decision),
             **then.model_dump(mode="json", by_alias=True, include={"action", "reason", "options"}),
         },
         "now": {
             "by": match.player,
-            "action": tried.new_action_name,
+            "action": decision.new_action_name,
             "reason": decided.decision.reason,
             "options": [
                 {
-                    "action": tried.action_name(option.action),
+                    "action": decision.action_name(option.action),
                     "value": option.value,
                     "note": option.note,
                 }
@@ -407,6 +419,6 @@ def _decision(match: BacktestedMatch, tried: BacktestedDecision) -> dict[str, ob
             "printed": decided.stdout,
             "decisionMs": round(decided.duration / timedelta(milliseconds=1), 3),
         },
-        "differs": tried.is_different,
-        "cost": tried.cost_of_change,
+        "differs": decision.is_different,
+        "cost": decision.cost_of_change,
     }

@@ -47,7 +47,7 @@ class CostOptions(BotWorkload):
 def cost(*, options: CostOptions = CostOptions()) -> None:
     """Print the estimated bill."""
     region, measured = options.region or _default_region(), load_measured()
-    units, workload = _usage(options, measured)
+    units, workload = _estimate_usage(options, measured)
     bill = make_bill(units, region)
     full_price = sum(bill_item.full_price for bill_item in bill)
     amount_due = sum(bill_item.amount_due for bill_item in bill)
@@ -64,7 +64,7 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
         }
         print_json(document)
         return
-    result_console().print(_table(bill, full_price, amount_due))
+    result_console().print(_build_table(bill, full_price, amount_due))
     result_console().print()
     result_console().print(
         f"{workload} in {region}, with prices of {prices_of}. The usage was measured on "
@@ -74,7 +74,7 @@ def cost(*, options: CostOptions = CostOptions()) -> None:
     )
 
 
-def _usage(options: CostOptions, measured: MeasuredUsage) -> tuple[dict[str, float], str]:
+def _estimate_usage(options: CostOptions, measured: MeasuredUsage) -> tuple[dict[str, float], str]:
     """Return the units of the chosen workload, and its description."""
     if options.contest and options.service is not None:
         raise ConfigError("Give either --contest or --service, because each is a bill of its own.")
@@ -116,7 +116,7 @@ def _line_document(bill_item: BillItem) -> dict[str, object]:
     }
 
 
-def _table(bill: list[BillItem], full_price: float, amount_due: float) -> Table:
+def _build_table(bill: list[BillItem], full_price: float, amount_due: float) -> Table:
     """Return the bill as a table with its totals."""
     numeric_columns = ("units", "free", "without free tier", "after it")
     table = borderless_table(
@@ -124,11 +124,16 @@ def _table(bill: list[BillItem], full_price: float, amount_due: float) -> Table:
     )
     for bill_item in filter(lambda bill_line: bill_line.units, bill):
         money = (f"{bill_item.full_price:.2f}", f"{bill_item.amount_due:.2f}")
-        table.add_row(bill_item.item, _units(bill_item.units), _units(bill_item.free_units), *money)
+        table.add_row(
+            bill_item.item,
+            _format_units(bill_item.units),
+            _format_units(bill_item.free_units),
+            *money,
+        )
     table.add_row("together", "", "", f"{full_price:.2f}", f"{amount_due:.2f}", style="bold")
     return table
 
 
-def _units(units: float) -> str:
+def _format_units(units: float) -> str:
     """Return a number of units with as many digits as matter."""
     return f"{units:,.0f}" if units >= 100 else f"{units:.3g}"  # noqa: PLR2004 - digits to show

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.commands.backtest import MatchSelection, select_matches
-from cardsharp_tools.cli.console import print_result
+from cardsharp_tools.cli.console import print_json_or_lines
 from cardsharp_tools.lab.options import Positive
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import check_players
@@ -76,14 +76,14 @@ def export(
         check_players(plan)
         rows = dataset.DatasetBuilder(of, include_value=options.include_value).rows_of_plan(plan)
         matches = pairs * plan.matches_per_pair
-    row_count = dataset.write_rows(_counted(rows, matches), file, dense=options.dense)
+    row_count = dataset.write_rows(_with_progress(rows, matches), file, dense=options.dense)
     line = f"wrote {row_count:,} decisions into {file}"
-    print_result({"file": str(file), "rows": row_count}, line, as_json=options.as_json)
+    print_json_or_lines({"file": str(file), "rows": row_count}, line, as_json=options.as_json)
 
 
-def _counted(rows: Iterator["DecisionRow"], matches: int) -> Iterator["DecisionRow"]:
+def _with_progress(rows: Iterator["DecisionRow"], match_count: int) -> Iterator["DecisionRow"]:
     match = None
-    with ProgressBar(matches, "matches") as bar:
+    with ProgressBar(match_count, "matches") as bar:
         for row in rows:
             if row["match"] != match:
                 bar.advance(match is not None)

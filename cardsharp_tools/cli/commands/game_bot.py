@@ -17,12 +17,17 @@ from cardsharp.bot.service_seats import SeatDependencies
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.play.game import Game, ListOpenGames
 from cardsharp.store.match_log import Body, MatchLog
-from cardsharp_tools.cli.console import print_json, print_notice, print_result, result_console
+from cardsharp_tools.cli.console import (
+    print_json,
+    print_json_or_lines,
+    print_notice,
+    result_console,
+)
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress, StoreFile
 from cardsharp_tools.executors.strategy_file import register_strategy
-from cardsharp_tools.http_session import override_proxy
+from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.seat_orders import (
     SEAT_LOG_POLL_INTERVAL,
@@ -31,10 +36,10 @@ from cardsharp_tools.local_play.seat_orders import (
     run_workers,
 )
 from cardsharp_tools.match_sources.match_logs import data_folder
-from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.terminal.display import DisplayErrorGuard
 from cardsharp_tools.terminal.match_printer import step_row
 
-_PAUSE = timedelta(seconds=2)  # how often the list of public games is looked at
+_POLL_INTERVAL = timedelta(seconds=2)  # how often the list of public games is looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,16 +75,16 @@ class JoinGameOptions(CommandOptions):
 
 def bot(*, options: JoinGameOptions, game: RequiredGame = FIRST_GAME) -> int:
     """Join a game at a service and play it. Run it again to resume a game."""
-    with override_proxy(options.proxy):
-        return _played(game, options)
+    with override_proxy_during_block(options.proxy):
+        return _play_games(game, options)
 
 
-def _played(game: Game, options: JoinGameOptions) -> int:
-    """Play one game, or public ones; the exit code."""
+def _play_games(game: Game, options: JoinGameOptions) -> int:
+    """Play one game, or public ones; return the exit code."""
     store_name = "matches" if game.open_archive is None else game.name
     store = options.store or data_folder() / f"{store_name}.db"
     if options.game is None:
-        _attend_public(game, options, store)
+        _attend_public_games(game, options, store)
         return ExitCode.OK
     seat_order = options.join_game_order(game, options.game)
     if game.check_order is not None:
@@ -101,11 +106,13 @@ def _played(game: Game, options: JoinGameOptions) -> int:
                 dependencies, match
             )  # before the steps, so that the last is told
             step_printer.print_new_steps()
-        print_result(outcome, _ending(outcome), as_json=options.as_json, style="bold")
+        print_json_or_lines(
+            outcome, _describe_outcome(outcome), as_json=options.as_json, style="bold"
+        )
         return ExitCode.FAILED if outcome["result"] == UNKNOWN else ExitCode.OK
 
 
-def _attend_public(game: Game, options: JoinGameOptions, store: Path) -> None:
+def _attend_public_games(game: Game, options: JoinGameOptions, store: Path) -> None:
     if game.list_open_games is None:
         raise ConfigError(
             f"Services of {game.title} list no public games. Name the game with --game."
@@ -116,22 +123,23 @@ def _attend_public(game: Game, options: JoinGameOptions, store: Path) -> None:
     print_notice(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
     seats = run_workers(store, print_notice, options.concurrency)
     with redirect_telemetry(data_folder() / "bot.log"), seats as dependencies:
-        for _ in join_public_games(game, options, dependencies, lobby):
-            dependencies.dispatcher.clock.sleep(_PAUSE)
+        for _ in poll_and_join_public_games(game, options, dependencies, lobby):
+            dependencies.dispatcher.clock.sleep(_POLL_INTERVAL)
 
 
-def join_public_games(
+def poll_and_join_public_games(
     game: Game, options: JoinGameOptions, clients: SeatDependencies, list_games: ListOpenGames
 ) -> Iterator[None]:
     """Join public games as they open, each once, up to the limit; yield after each poll."""
-    playing, joined_games, guard = dict[str, str](), set[str](), DisplayGuard()
+    playing, joined_games, guard = dict[str, str](), set[str](), DisplayErrorGuard()
     while True:
         for name, match in [*playing.items()]:
             if (outcome := match_outcome(clients, match)) is not None:
                 del playing[name]
-                line, document = f"{name}: {_ending(outcome)}", {"game": name, **outcome}
+                line, document = f"{name}: {_describe_outcome(outcome)}", {"game": name, **outcome}
                 guard.run(
-                    partial(print_result, document, line, as_json=options.as_json), f"Game {name}"
+                    partial(print_json_or_lines, document, line, as_json=options.as_json),
+                    f"Game {name}",
                 )
         try:
             open_games = list_games(options.url)
@@ -154,31 +162,34 @@ def join_public_games(
         yield
 
 
-def _ending(outcome: Body) -> str:
+def _describe_outcome(outcome: Body) -> str:
     if outcome["result"] == UNKNOWN:
         return f"We got no seat: {outcome.get('reason')}."
     return f"We have {outcome['result']}."
 
 
 class _StepPrinter:
-    """Tells each step of a match once; what cannot be told is reported, and playing goes on."""
+    """Printer that prints each step of a match once.
+
+    A step that cannot be printed is reported, and the match continues.
+    """
 
     def __init__(self, game: Game, log: MatchLog, match: str, *, as_json: bool) -> None:
-        self._game, self._log, self._match, self._as_json = game, log, match, as_json
-        self._count = 0
-        self._guard = DisplayGuard()
+        self._game, self._log, self._match_id, self._as_json = game, log, match, as_json
+        self._printed_count = 0
+        self._display_guard = DisplayErrorGuard()
 
     def print_new_steps(self) -> None:
         """Print the steps since the last call; report a failure without raising it."""
-        self._guard.run(self._tell, f"Match {self._match}")
+        self._display_guard.run(self._print_unseen_steps, f"Match {self._match_id}")
 
-    def _tell(self) -> None:
-        record = self._log.match(self._match)
+    def _print_unseen_steps(self) -> None:
+        record = self._log.match(self._match_id)
         if record is None or self._game.replay is None:
             return
-        moves = [move for move in self._log.moves(self._match) if move.facts is not None]
-        for step in [*self._game.replay.load()(record, moves)][self._count :]:
-            self._count += 1
+        moves = [move for move in self._log.moves(self._match_id) if move.facts is not None]
+        for step in [*self._game.replay.load()(record, moves)][self._printed_count :]:
+            self._printed_count += 1
             if self._as_json:
                 print_json(step_json(step))
             else:

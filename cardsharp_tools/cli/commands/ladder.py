@@ -105,9 +105,9 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
                 )
     elapsed_seconds = monotonic() - began
     if options.as_json:
-        print_json(_document(climb, elapsed_seconds))
+        print_json(_build_document(climb, elapsed_seconds))
     else:
-        _print(climb, elapsed_seconds, processes)
+        _print_climb(climb, elapsed_seconds, processes)
     return (
         ExitCode.FAILED
         if options.highest is not None and climb.first_unbeaten_rung is not None
@@ -115,7 +115,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
     )
 
 
-def _print(climb: LadderClimb, elapsed_seconds: float, processes: int) -> None:
+def _print_climb(climb: LadderClimb, elapsed_seconds: float, processes: int) -> None:
     console, plan, highest, barrier = (
         result_console(),
         climb.plan,
@@ -146,7 +146,7 @@ def _print(climb: LadderClimb, elapsed_seconds: float, processes: int) -> None:
         )
 
 
-def _document(climb: LadderClimb, elapsed_seconds: float) -> dict[str, object]:
+def _build_document(climb: LadderClimb, elapsed_seconds: float) -> dict[str, object]:
     plan, highest, barrier = climb.plan, climb.highest_beaten_rung, climb.first_unbeaten_rung
     return {
         "game": plan.game,

@@ -32,7 +32,7 @@ from cardsharp_tools.terminal.human_player import PlayerQuit, TerminalPlayer
 from cardsharp_tools.terminal.match_printer import options_table
 from cardsharp_tools.terminal.progress import track
 
-_LOOKED_AT = 200  # so many of the newest matches are looked through
+_MAX_SEARCHED_MATCHES = 200  # so many of the newest matches are looked through
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ def lesson(*, options: LessonOptions = LessonOptions(), game: RequiredGame = FIR
         with serve_match_pages(find_source(options.store), options.port, more) as address:
             show_page_until_interrupt(f"{address}/lesson/1", options.open)
     else:
-        _ask_all(session, result_console())
+        _ask_questions(session, result_console())
 
 
 def start_lesson(game: Game, options: LessonOptions) -> LessonSession:
@@ -74,7 +74,7 @@ def start_lesson(game: Game, options: LessonOptions) -> LessonSession:
     file, today = data_folder() / "lessons.json", to_local(utc_now()).date()
     lessons = ExerciseDeck.read(file)
     with open_existing_log(options.store, "cardsharp versus") as log:
-        fresh = lessons.unseen(game, log, _LOOKED_AT)
+        fresh = lessons.unscanned_matches(game, log, _MAX_SEARCHED_MATCHES)
         for record in track(fresh, "judging your matches"):
             try:
                 lessons.scan_match(game, log, record)
@@ -92,24 +92,24 @@ def start_lesson(game: Game, options: LessonOptions) -> LessonSession:
                     "versus`."
                 )
             )
-        asking = [question for card in due if (question := _question_of(card, game, log))]
+        asking = [question for card in due if (question := _try_make_question(card, game, log))]
     return LessonSession(game, asking, lessons, file, today)
 
 
-def _question_of(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuestion | None:
-    """Return the question of a card, or None if its match is missing or cannot be read.
+def _try_make_question(exercise: Exercise, game: Game, log: MatchReader) -> ExerciseQuestion | None:
+    """Return the question of an exercise, None if its match is missing or cannot be read.
 
     A match that cannot be read is reported to the user.
     """
     try:
-        return make_question(card, game, log)
+        return make_question(exercise, game, log)
     except StoreError as error:
-        print_error(f"A question about match {card.match} is skipped: {error}")
+        print_error(f"A question about match {exercise.match} is skipped: {error}")
         return None
 
 
-def _ask_all(session: LessonSession, console: Console) -> None:
-    """One question after the other, until the pupil leaves."""
+def _ask_questions(session: LessonSession, console: Console) -> None:
+    """Ask one question after the other, until the pupil leaves."""
     advisor = MatchConfig(session.game).build_advisor()
     question_count = len(session.questions)
     for question_index, question in enumerate(session.questions):
@@ -119,7 +119,7 @@ def _ask_all(session: LessonSession, console: Console) -> None:
             decision = pupil.decide(question.decision_point.position)
         except PlayerQuit:
             return
-        correction = session.answer(question_index, decision.action)
+        correction = session.submit_answer(question_index, decision.action)
         if correction is None:
             console.print("This position cannot be evaluated. The question comes again tomorrow.")
             continue

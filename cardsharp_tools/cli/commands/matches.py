@@ -17,7 +17,7 @@ from cardsharp_tools.cli.console import (
     borderless_table,
     message_console,
     print_json,
-    print_result,
+    print_json_or_lines,
     result_console,
 )
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchSourceName, Store, parse_duration
@@ -26,12 +26,12 @@ from cardsharp_tools.match_sources.match_logs import open_existing_log_for_writi
 from cardsharp_tools.match_sources.sources import find_source
 from cardsharp_tools.terminal.match_printer import match_document
 
-_LONG = 20  # characters of an id, as an arena gives them; those of the lab are words to type
-_NARROW = 100  # columns that a line with everything takes
+_MAX_ID_SIZE = 20  # characters of an id, as an arena gives them; those of the lab are words to type
+_MIN_FULL_WIDTH = 100  # columns that a line with everything takes
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchesOptions(CommandOptions):
+class MatchListOptions(CommandOptions):
     """Options that select the matches to list."""
 
     day: datetime | None = None
@@ -49,7 +49,7 @@ matches = cyclopts.App(name="matches", help_epilogue=find_command("matches").epi
 
 @matches.default
 def list_matches(
-    source: MatchSourceName = None, /, *, options: MatchesOptions = MatchesOptions()
+    source: MatchSourceName = None, /, *, options: MatchListOptions = MatchListOptions()
 ) -> None:
     """Print matches. The match that was started last comes first."""
     with find_source(source or options.store).open_reader() as log:
@@ -76,7 +76,7 @@ def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool)
     if not matches:
         console.print(f"{source} has no such match.")
         return
-    narrow = console.width < _NARROW
+    narrow = console.width < _MIN_FULL_WIDTH
     column_titles = ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]
     table = borderless_table(
         *column_titles, right_aligned=("score", "turns"), column_gap=2 - narrow
@@ -84,9 +84,9 @@ def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool)
     for column in table.columns:
         column.no_wrap, column.overflow = column.header != "players", "fold"
     for record in matches:
-        match_id, started, *cells = _cells(record)
+        match_id, started, *cells = _build_cells(record)
         if narrow:  # the end of a long id is enough for show and why; nobody needs the year
-            end = match_id[-12:] if len(match_id) > _LONG else match_id
+            end = match_id[-12:] if len(match_id) > _MAX_ID_SIZE else match_id
             match_id, started, cells = end, started[5:16], cells[:-1]
         table.add_row(match_id, started, *cells)
     console.print(table)
@@ -116,7 +116,11 @@ def prune(*, options: PruneOptions) -> None:
     with open_existing_log_for_writing(options.store) as log:
         ids = log.ids_finished_earlier_than(current_time - options.older_than)
         match_count_text = f"{len(ids)} {'match' if len(ids) == 1 else 'matches'}"
-        deleted = bool(ids) and not options.dry_run and (options.yes or _agreed(match_count_text))
+        deleted = (
+            bool(ids)
+            and not options.dry_run
+            and (options.yes or _confirm_deletion(match_count_text))
+        )
         if deleted:
             for match_id in ids:
                 log.delete_match(match_id)
@@ -124,10 +128,10 @@ def prune(*, options: PruneOptions) -> None:
                 log.vacuum()
     done = "deleted" if deleted else "would be deleted" if options.dry_run else "kept"
     line = f"{match_count_text} {done}" if ids else "No match ended that long ago."
-    print_result({"matches": ids, "deleted": deleted}, line, as_json=options.as_json)
+    print_json_or_lines({"matches": ids, "deleted": deleted}, line, as_json=options.as_json)
 
 
-def _agreed(match_count_text: str) -> bool:
+def _confirm_deletion(match_count_text: str) -> bool:
     if not sys.stdin.isatty():
         raise ConfigError(
             f"{match_count_text} would be deleted. Add --yes to delete, or --dry-run to "
@@ -137,7 +141,7 @@ def _agreed(match_count_text: str) -> bool:
     return input().strip().lower() in {"y", "yes"}
 
 
-def _cells(record: MatchRecord) -> tuple[str, ...]:
+def _build_cells(record: MatchRecord) -> tuple[str, ...]:
     if read_error_of(record) is not None:
         return record.match_id, "", "", "cannot be read", "", ""
     header, outcome = header_of(record), outcome_of(record)

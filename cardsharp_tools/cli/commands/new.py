@@ -39,7 +39,7 @@ def new(
     of = game_named(game)
     file = file if file.suffix else file.with_suffix(SUFFIX)
     if template is None:
-        starter = _starter(of, file)
+        starter = _find_starter(of, file)
     else:  # where it is alone in its file
         starter = Path(inspect.getfile(registry_for(of.strategy_package).factory(template)))
         if file.suffix != SUFFIX or starter.read_text("utf-8").count("\n@strategy(") != 1:
@@ -49,7 +49,7 @@ def new(
             )
             raise ConfigError(message)
     text = starter.read_text("utf-8").replace(
-        f'"{template or DEFAULT_FILE_STEM}"', f'"{_name(file)}"'
+        f'"{template or DEFAULT_FILE_STEM}"', f'"{_strategy_name(file)}"'
     )
     text = text.replace(f"{DEFAULT_FILE_STEM}{SUFFIX}", shlex.quote(str(file)))
     text = text.replace(starter.name, shlex.quote(str(file)))
@@ -57,7 +57,7 @@ def new(
         "THE-FOLDER", of.strategy_package.rpartition(".")[0]
     )
     write_file(file, text, "x")
-    tries = [line.lstrip("/ ") for line in text.splitlines() if _TRY.match(line)]
+    tries = [line.lstrip("/ ") for line in text.splitlines() if _COMMAND_PATTERN.match(line)]
     player = str(file)
     if file.suffix != SUFFIX:  # a program, as the first command has it
         player = next(filter(is_program_command, re.findall('"([^"]+)"', tries[0])))
@@ -74,11 +74,11 @@ def new(
         print_command(f"{command.rstrip():{width}}  #{about}")
 
 
-_TRY = re.compile("[/ ]+cardsharp ")  # a line of a starter that is a command to try it
+_COMMAND_PATTERN = re.compile("[/ ]+cardsharp ")  # a line of a starter that is a command to try it
 
 
-def _starter(of: Game, file: Path) -> Path:
-    """The game's starter in the language that the file's name ends in."""
+def _find_starter(of: Game, file: Path) -> Path:
+    """Return the game's starter in the language of the file's suffix."""
     programs = {path.suffix: path for path in sorted((PROGRAM_STARTERS / of.name).glob("*"))}
     if file.suffix in programs:
         return programs[file.suffix]
@@ -95,8 +95,11 @@ def _starter(of: Game, file: Path) -> Path:
     return Path(spec.origin)
 
 
-def _name(file: Path) -> str:
-    """Return the strategy's name, made from its file's name so that two files are two players."""
+def _strategy_name(file: Path) -> str:
+    """Return the strategy's name, made from the file's name.
+
+    So the strategies of two files are two players.
+    """
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     if not name:
         raise ConfigError(

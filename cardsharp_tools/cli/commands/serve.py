@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from cardsharp_tools.cli.console import print_result, result_console
+from cardsharp_tools.cli.console import print_json_or_lines, result_console
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import Json, Port
 from cardsharp_tools.local_play import game_service
@@ -36,7 +36,7 @@ def serve(
             f"{game.title} is served at {url}. API documentation: {url}/docs",
             Text("Ctrl-C stops it.", "dim"),
         )
-        print_result(document, *lines, as_json=as_json)
+        print_json_or_lines(document, *lines, as_json=as_json)
 
     game_service.serve(game, announce, store, (host, port))
     if not as_json:

@@ -28,7 +28,7 @@ from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 from cardsharp_tools.cli.console import (
     borderless_table,
     print_json,
-    print_result,
+    print_json_or_lines,
     result_console,
     write_file,
 )
@@ -40,7 +40,7 @@ from cardsharp_tools.lab.match_statistics import (
     SideGroup,
     SideStatistics,
     analyse_matches,
-    player_ratings,
+    ratings_by_player,
 )
 from cardsharp_tools.lab.options import GameName, Workers
 from cardsharp_tools.lab.plan import DEFAULT_GAME
@@ -50,9 +50,11 @@ from cardsharp_tools.match_sources.sources import find_source
 from cardsharp_tools.terminal.match_printer import judge_value_text
 from cardsharp_tools.terminal.progress import track
 
-_ROOM = 2  # so many of the judge's counts are in the table, less where names need their columns
-_WIDE = 1_000  # columns in which every table has room
-_FEW = 8  # so many matches are judged sooner than another process has started
+_MAX_COUNT_COLUMNS = (
+    2  # so many of the judge's counts are in the table, less where names need their columns
+)
+_UNLIMITED_WIDTH = 1_000  # columns in which every table has room
+_MAX_SERIAL_MATCHES = 8  # so many matches are judged sooner than another process has started
 
 
 class GroupBy(StrEnum):
@@ -65,7 +67,7 @@ class GroupBy(StrEnum):
     TAG = "tag"
 
 
-_KEYS: Mapping[GroupBy, Callable[[SideStatistics], Sequence[str]]] = {
+_GROUP_NAMES: Mapping[GroupBy, Callable[[SideStatistics], Sequence[str]]] = {
     GroupBy.OPPONENT: lambda side: (side.opponent,),
     GroupBy.STRATEGY: lambda side: (side.player,),
     GroupBy.VERSION: lambda side: (f"{side.version[:6]} {side.player}".strip(),),
@@ -102,7 +104,7 @@ def stats(
 ) -> None:
     """Print results, accuracy and luck by opponent, by strategy, by day or by tag."""
     with find_source(source or options.store).open_reader() as log:
-        _stats(options, game_named(game), log, source)
+        _output_statistics(options, game_named(game), log, source)
 
 
 def print_game_stats(
@@ -114,28 +116,32 @@ def print_game_stats(
 ) -> None:
     """Show over many matches how well we decided and how lucky we were."""
     with find_source(source or options.store, game).open_reader() as log:
-        _stats(options, game, log, source)
+        _output_statistics(options, game, log, source)
 
 
-def _stats(options: StatsOptions, of: Game, log: MatchReader, source: str | None) -> None:
-    readable = readable_matches(log, of, MatchStatus.FINISHED, options.tag)
+def _output_statistics(
+    options: StatsOptions, game: Game, log: MatchReader, source: str | None
+) -> None:
+    readable = readable_matches(log, game, MatchStatus.FINISHED, options.tag)
     every = [record for record in readable if "branch" not in header_of(record).tags]
     records = every[: options.limit]
-    judged = _judged(options, of, log, records)
+    judged = _judge_matches(options, game, log, records)
     if options.html is not None:
         title = options.tag or (f"Statistics of {source}" if source else "Statistics")
         write_file(options.html, stats_page(title, log, every, judged))
         document = {"matches": len(every), "file": str(options.html)}
-        print_result(document, f"{options.html} opens in any browser", as_json=options.as_json)
+        print_json_or_lines(
+            document, f"{options.html} opens in any browser", as_json=options.as_json
+        )
     elif not judged.side_statistics:
         raise ConfigError(
             f"None of {len(records)} matches can be judged, or none was played by "
             f"{options.player or 'us'}; `cardsharp analyse` says of one why."
         )
     elif options.as_json:
-        print_json(_document(judged, options.by or judged.default_grouping))
+        print_json(_build_document(judged, options.by or judged.default_grouping))
     else:
-        _print(judged, options.by or judged.default_grouping)
+        _print_statistics(judged, options.by or judged.default_grouping)
 
 
 @dataclass(frozen=True)
@@ -155,11 +161,13 @@ class JudgedMatchSet:
     def ratings(self) -> Mapping[str, PlainAndAdjustedRating]:
         """Ratings of the players, if results are shares."""
         return (
-            player_ratings(sides for _, sides in self.matches) if self.judge.value_sum == 1 else {}
+            ratings_by_player(sides for _, sides in self.matches)
+            if self.judge.value_sum == 1
+            else {}
         )
 
     @cached_property
-    def has_both_sides(self) -> bool:
+    def all_matches_have_both_sides(self) -> bool:
         """True if every match has both sides, as in a contest, and not only our own."""
         return all(
             len(sides) == SIDE_COUNT and sides[0].player != sides[0].opponent
@@ -169,13 +177,13 @@ class JudgedMatchSet:
     @property
     def default_grouping(self) -> GroupBy:
         """Grouping by opponent if only our side is counted, else by strategy."""
-        return GroupBy.STRATEGY if self.has_both_sides else GroupBy.OPPONENT
+        return GroupBy.STRATEGY if self.all_matches_have_both_sides else GroupBy.OPPONENT
 
     def groups(self, by: GroupBy) -> dict[str, SideGroup]:
         """Return the groups of sides by name, the largest first."""
         sides_by_name: dict[str, list[SideStatistics]] = defaultdict(list)
         for side in self.side_statistics:
-            for name in _KEYS[by](side):
+            for name in _GROUP_NAMES[by](side):
                 sides_by_name[name].append(side)
         groups = {
             name: SideGroup(sides, self.judge.value_sum == 1)
@@ -190,31 +198,34 @@ class JudgedMatchSet:
         return {name: groups[name] for name in sorted(groups, key=order)}
 
 
-def _judged(
-    options: StatsOptions, of: Game, log: MatchReader, records: Sequence[MatchRecord]
+def _judge_matches(
+    options: StatsOptions, game: Game, log: MatchReader, records: Sequence[MatchRecord]
 ) -> JudgedMatchSet:
     stored_matches = (
         (log.match(record.match_id) or record, log.moves(record.match_id)) for record in records
     )
     judged = []
-    with make_executor(1 if len(records) <= _FEW else options.workers) as pool:
+    with make_executor(1 if len(records) <= _MAX_SERIAL_MATCHES else options.workers) as pool:
         for record, match_sides in zip(
-            track(records), analyse_matches(of.name, stored_matches, pool), strict=True
+            track(records), analyse_matches(game.name, stored_matches, pool), strict=True
         ):
             sides = [side for side in match_sides if options.player in {None, side.player}]
             judged += [(record.match_id, sides)] * bool(sides)
-    return JudgedMatchSet(load_analysis_functions(of).judge, len(records), judged)
+    return JudgedMatchSet(load_analysis_functions(game).judge, len(records), judged)
 
 
-def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
-    """The groups, ratings of strategies, what is said of all at once, and how to read it."""
+def _print_statistics(judged: JudgedMatchSet, by: GroupBy) -> None:
+    """Print the groups, the ratings of strategies, the sum over all, and how to read it."""
     judge, console = judged.judge, result_console()
     groups = judged.groups(by)
-    counts = list(judged.side_statistics[0].counts)[:_ROOM]
-    title = "player" if by is GroupBy.STRATEGY and judged.has_both_sides else by.value
-    table, wide = _table(groups, judge, title, counts), console.options.update_width(_WIDE)
+    counts = list(judged.side_statistics[0].counts)[:_MAX_COUNT_COLUMNS]
+    title = "player" if by is GroupBy.STRATEGY and judged.all_matches_have_both_sides else by.value
+    table, wide = (
+        _build_group_table(groups, judge, title, counts),
+        console.options.update_width(_UNLIMITED_WIDTH),
+    )
     while counts and console.measure(table, options=wide).maximum > console.width:
-        table = _table(groups, judge, title, counts := counts[:-1])
+        table = _build_group_table(groups, judge, title, counts := counts[:-1])
     console.print(table)
     console.print()
     if by is GroupBy.STRATEGY and judged.ratings:
@@ -237,7 +248,7 @@ def _print(judged: JudgedMatchSet, by: GroupBy) -> None:
     )
 
 
-def _table(
+def _build_group_table(
     groups: Mapping[str, SideGroup], judge: Judge, title: str, counts: Sequence[str]
 ) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
@@ -258,7 +269,7 @@ def _table(
     return table
 
 
-def _document(judged: JudgedMatchSet, by: GroupBy) -> dict[str, object]:
+def _build_document(judged: JudgedMatchSet, by: GroupBy) -> dict[str, object]:
     groups = [
         {
             "name": name,
@@ -283,7 +294,7 @@ def _document(judged: JudgedMatchSet, by: GroupBy) -> dict[str, object]:
     return {**summary, "groups": groups, "ratings": ratings}
 
 
-_FOLDER = Path(__file__).parents[1] / "templates"
+_TEMPLATE_FOLDER = Path(__file__).parents[1] / "templates"
 LUCKIEST_MATCH_COUNT = 10  # matches that the cards decided, as many as are told
 
 
@@ -291,7 +302,7 @@ def stats_page(
     title: str, log: MatchReader, records: Sequence[MatchRecord], judged: JudgedMatchSet
 ) -> str:
     """Return an HTML page of statistics: all matches are counted, the judged ones analysed."""
-    played, judge = list(_played(log, records, judged.judge)), judged.judge
+    played, judge = list(_iter_finished_matches(log, records, judged.judge)), judged.judge
     moves = sum(sum(facts.moves) for _, facts in played)
     start_times = sorted(facts.began for _, facts in played if facts.began is not None)
     began = (
@@ -302,7 +313,7 @@ def stats_page(
     won = [(match, side) for match, sides in judged.matches for side in sides if side.result == 1]
     won.sort(key=lambda win: win[1].result - win[1].luck)  # who deserved it least first
     lucky = [win for win in won if win[1].result - win[1].luck < 1 / 2][:LUCKIEST_MATCH_COUNT]
-    template = pages.contest_template_environment(FileSystemLoader(_FOLDER)).get_template(
+    template = pages.contest_template_environment(FileSystemLoader(_TEMPLATE_FOLDER)).get_template(
         "stats.jinja"
     )
     return template.render(
@@ -338,10 +349,10 @@ def format_estimate(estimate: Estimate | None, number_format: str) -> str:
     return f"{mean}{within}".replace(" %", "")
 
 
-def _played(
+def _iter_finished_matches(
     log: MatchReader, records: Sequence[MatchRecord], judge: Judge
 ) -> Iterator[FinishedMatch]:
-    """The matches as charts count them; one whose moves cannot be read is left out."""
+    """Yield the matches as charts count them; skip matches whose moves cannot be read."""
     for listed in track(records, "counting"):
         with suppress(StoreError):
             record = log.match(listed.match_id) or listed

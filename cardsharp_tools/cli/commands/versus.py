@@ -21,7 +21,7 @@ from cardsharp_tools.cli.console import (
     print_command,
     print_error,
     print_json,
-    print_result,
+    print_json_or_lines,
     result_console,
 )
 from cardsharp_tools.cli.exit_codes import ExitCode, handle_signals
@@ -30,9 +30,9 @@ from cardsharp_tools.cli.options import CommandOptions, OpenBrowser, ProxyAddres
 from cardsharp_tools.game_rooms.game_room import FinishedRoomMatch, GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
 from cardsharp_tools.game_rooms.match_branch import parse_branch_point
-from cardsharp_tools.game_rooms.match_config import MatchConfig, result_text, store_match
+from cardsharp_tools.game_rooms.match_config import MatchConfig, result_text, store_match_parts
 from cardsharp_tools.game_rooms.room_server import is_local, serve_room
-from cardsharp_tools.http_session import override_proxy
+from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, data_folder
@@ -126,7 +126,7 @@ def versus(
     if not browser.browser and browser != BrowserOptions():
         raise ConfigError("--invite, --host, --port and --open are for a page. Add --browser.")
     if options.url is None and options.game is None:
-        setting = _setting(opponent, options, browser.invite, game)
+        setting = _build_match_config(opponent, options, browser.invite, game)
         return (
             serve_in_browser(setting, options, browser)
             if browser.browser
@@ -136,14 +136,16 @@ def versus(
         raise ConfigError(
             "A service decides who plays and what is dealt. Remove the options about that."
         )
-    with override_proxy(options.proxy):
+    with override_proxy_during_block(options.proxy):
         return _play_at_service(game, options, browser)
 
 
-def _play_at_service(game: Game, options: PlayVersusOptions, page: BrowserOptions) -> int:
-    """Play in a browser, list the public games, or join one; the exit code."""
-    if page.browser:
-        return serve_remote_game(game, options, page)
+def _play_at_service(
+    game: Game, options: PlayVersusOptions, browser_options: BrowserOptions
+) -> int:
+    """Play in a browser, list the public games or join one; return the exit code."""
+    if browser_options.browser:
+        return serve_remote_game_in_browser(game, options, browser_options)
     if options.game is None and options.url is not None and game.list_open_games is not None:
         list_public_games(game.list_open_games.load()(options.url), options)
     else:
@@ -151,8 +153,8 @@ def _play_at_service(game: Game, options: PlayVersusOptions, page: BrowserOption
     return ExitCode.OK
 
 
-def _setting(
-    opponent: str | None, options: PlayVersusOptions, invited: int, game: Game
+def _build_match_config(
+    opponent: str | None, options: PlayVersusOptions, invited_count: int, game: Game
 ) -> MatchConfig:
     if options.from_position is None:
         if options.same_cards:
@@ -160,8 +162,10 @@ def _setting(
                 "--same-cards repeats the cards of a stored match. Name the match with "
                 "--from-position."
             )
-        return MatchConfig(game, opponent, options.partner, options.bots, 1 + invited, options.seed)
-    if options.bots or invited:
+        return MatchConfig(
+            game, opponent, options.partner, options.bots, 1 + invited_count, options.seed
+        )
+    if options.bots or invited_count:
         raise ConfigError("--from-position already fixes the players. Remove --bots and --invite.")
     is_last = options.from_position.partition("@")[0] == LAST_MATCH
     of = None if game == FIRST_GAME and not is_last else game
@@ -190,7 +194,7 @@ def list_public_games(games: Sequence[JoinableMatch], options: PlayVersusOptions
         }
         for game in games
     ]
-    print_result(documents, *(lines or [none]), as_json=options.as_json)
+    print_json_or_lines(documents, *(lines or [none]), as_json=options.as_json)
     if lines and not options.as_json:
         message_console().print("Join a game with --game ID. Set your name with --nickname.")
 
@@ -203,7 +207,7 @@ def join_and_play(game: Game, options: PlayVersusOptions) -> None:
     invitation = Invitation(options.url, options.game, options.nickname)
     advisor = MatchConfig(game).build_advisor()
     console = message_console() if options.as_json else result_console()
-    ask, winner = _ask(console, options), None
+    ask, winner = _build_line_reader(console, options), None
     try:
         with redirect_telemetry(data_folder() / "bot.log"):
             winner = screens.play_remote_match(
@@ -226,12 +230,12 @@ def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
     sitting = config.make_match()
     console, you = message_console() if options.as_json else result_console(), sitting.host_seat
     screen = sitting.screen(you)
-    ask, advisor = _ask(console, options), config.build_advisor()
+    ask, advisor = _build_line_reader(console, options), config.build_advisor()
     person = TerminalPlayer(
         screen, ask, console, advisor, options.hints, config.decision_class, can_undo=True
     )
     sitting.play({you: person}, show_reasons=options.explain, explain_rules=options.teach)
-    match_id = store_match(sitting.stored_parts())
+    match_id = store_match_parts(sitting.stored_parts())
     winner_names = [screen.names[seat] for seat in sitting.winning_seats]
     console.print()
     console.print(result_text(winner_names, player_quit=sitting.player_quit))
@@ -244,7 +248,7 @@ def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
             f"versus --from-position {match_id}@1",
         ):
             print_command(command, console=console)
-    return _exit(sitting.always_failing_bots, sitting.fault_counts)
+    return _report_bot_faults(sitting.always_failing_bots, sitting.fault_counts)
 
 
 def _print_outcome(
@@ -254,17 +258,17 @@ def _print_outcome(
     print_json({"winner": winner, "won": won, "left": player_quit, "match": match_id})
 
 
-def _exit(useless: set[str], faults: Mapping[str, int]) -> ExitCode:
-    """Say which bots failed, in all their decisions or in some, and return the exit code."""
-    for name in sorted(useless):
+def _report_bot_faults(always_failing: set[str], fault_counts: Mapping[str, int]) -> ExitCode:
+    """Report the bots that failed, in all or in some decisions, and return the exit code."""
+    for name in sorted(always_failing):
         print_error(f"Every decision of {name} failed.")
-    for name, fault_count in faults.items():
-        if name not in useless:
+    for name, fault_count in fault_counts.items():
+        if name not in always_failing:
             decisions = "A decision" if fault_count == 1 else f"{fault_count} decisions"
             print_error(f"{decisions} of {name} failed. A safe action was played instead.")
-    if useless:
+    if always_failing:
         return ExitCode.FAILED
-    return ExitCode.REPLACED if faults else ExitCode.OK
+    return ExitCode.REPLACED if fault_counts else ExitCode.OK
 
 
 def serve_in_browser(
@@ -302,10 +306,12 @@ def serve_in_browser(
             console.print(line, soft_wrap=True)
         open_page(host_link, browser.open)
         run_room(room)
-    return _exit(room.failing_bots, room.faults)
+    return _report_bot_faults(room.failing_bots, room.faults)
 
 
-def serve_remote_game(game: Game, options: PlayVersusOptions, browser: BrowserOptions) -> int:
+def serve_remote_game_in_browser(
+    game: Game, options: PlayVersusOptions, browser: BrowserOptions
+) -> int:
     """Let a person play a service's game in a browser until Ctrl-C."""
     if game.browser_client is None or options.url is None or browser.invite or browser.host:
         raise ConfigError(
@@ -341,5 +347,5 @@ def run_room(room: GameRoom) -> None:
         room.run()
 
 
-def _ask(console: Console, options: PlayVersusOptions) -> ReadLine:
+def _build_line_reader(console: Console, options: PlayVersusOptions) -> ReadLine:
     return partial(console.input, markup=False) if options.as_json else input

@@ -13,10 +13,10 @@ from cardsharp.pages.highlight_svg import render_highlight_svg
 from cardsharp.pages.match_pages import standalone_match_page, steps_json
 from cardsharp.pages.rendered_match import render_match
 from cardsharp.server.match_site import MatchSite, PagesConfig
-from cardsharp_tools.cli.console import print_json, print_result, result_console, write_file
+from cardsharp_tools.cli.console import print_json, print_json_or_lines, result_console, write_file
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchRef, OpenBrowser, Port, Store
-from cardsharp_tools.game_rooms.match_branch import config_with_branches
+from cardsharp_tools.game_rooms.match_branch import config_listing_branches
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH
 from cardsharp_tools.match_sources.sources import find_match_source
@@ -57,23 +57,23 @@ def watch(
         raise ConfigError(f"There is no match {match_id}. `cardsharp matches` lists the matches.")
     rendered_match = render_match(record, source.moves(match_id), hide_private=options.public)
     if options.html is not None:
-        pages = MatchSite(source, config_with_branches(PagesConfig(hide_private=options.public)))
+        pages = MatchSite(source, config_listing_branches(PagesConfig(hide_private=options.public)))
         page = standalone_match_page(
             rendered_match,
             build_analysis_view(rendered_match, track),
             pages.render_branches(rendered_match),
         )
-        _write(options.html, page, match_id, as_json=options.as_json)
+        _save_file(options.html, page, match_id, as_json=options.as_json)
     if options.svg is not None:
         picture = render_highlight_svg(rendered_match, build_analysis_view(rendered_match, track))
-        _write(options.svg, picture, match_id, as_json=options.as_json)
+        _save_file(options.svg, picture, match_id, as_json=options.as_json)
     if not (options.html or options.svg):
         print_json({"match": match_id, **steps_json(rendered_match)})
 
 
-def _write(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
+def _save_file(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
     write_file(file, text)
-    print_result(
+    print_json_or_lines(
         {"match": match_id, "file": str(file)},
         f"Created {file}. Any browser opens it.",
         as_json=as_json,

@@ -6,7 +6,7 @@ from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.log_records import (
     SEQUENCES_PER_ROUND,
     intent_body,
-    move_facts_of_round,
+    move_facts_by_sequence,
 )
 from cardsharp.games.blef.position import position_of
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
@@ -33,7 +33,7 @@ class BlefLabAdapter(LabAdapter):
                 for seat in over.active_seats
             }
             bets = [(player_names[move.seat], move.action) for move in over.history]
-            facts |= move_facts_of_round(over.number, bets, hands)
+            facts |= move_facts_by_sequence(over.number, bets, hands)
         moves = [MoveRecord(at, intents.get(at), facts[at]) for at in sorted(facts)]
         won = match.final_state.current_round.winner in match.seats
         outcome = {

@@ -21,11 +21,11 @@ from cardsharp.client.config import Proxy, normalize_base_url
 from cardsharp.games.blef.service.routes_v2022 import lobby_page
 from cardsharp_tools.http_session import http_session, resolve_proxy
 
-_PATIENCE = 30  # seconds in which the service must answer
+_REQUEST_TIMEOUT_SECONDS = 30  # seconds in which the service must answer
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
-_Parameters = TypeAdapter(dict[str, str])
-_LOOKS = {1, 2}  # numbers of path segments of requests that change nothing
+_PARAMETERS_ADAPTER = TypeAdapter(dict[str, str])
+_READ_ONLY_SEGMENT_COUNTS = {1, 2}  # numbers of path segments of requests that change nothing
 
 
 def remote_lobby_page(url: str) -> Starlette:
@@ -42,18 +42,22 @@ def remote_lobby_page(url: str) -> Starlette:
     async def forward(request: Request) -> Response:
         """Forward a request to the service; changes must be JSON, which no other site can send."""
         path_segments = request.path_params["path"].split("/")
-        looks = len(path_segments) in _LOOKS and path_segments[-1] != "create"
+        looks = len(path_segments) in _READ_ONLY_SEGMENT_COUNTS and path_segments[-1] != "create"
         changes = request.headers.get("Content-Type") == "application/json"
         try:
             parameters = (
-                _Parameters.validate_json(await request.body()) if changes else request.query_params
+                _PARAMETERS_ADAPTER.validate_json(await request.body())
+                if changes
+                else request.query_params
             )
         except ValueError:
             return JSONResponse({"error": "That is no JSON of names and texts."}, 400)
         if path_segments[0] != "games" or looks == changes:
             return JSONResponse({"error": "There is no such thing to ask."}, 404)
         path = "/".join(quote(segment, safe="") for segment in path_segments)
-        return await run_in_threadpool(_answered, f"{service}/{path}", dict(parameters), proxy)
+        return await run_in_threadpool(
+            _forward_request, f"{service}/{path}", dict(parameters), proxy
+        )
 
     routes = [
         Route("/", page),
@@ -64,10 +68,12 @@ def remote_lobby_page(url: str) -> Starlette:
     return Starlette(routes=routes, middleware=[guard])
 
 
-def _answered(url: str, parameters: dict[str, str], proxy: Proxy | None) -> Response:
+def _forward_request(url: str, parameters: dict[str, str], proxy: Proxy | None) -> Response:
     try:
         with http_session(url, proxy, secret=True) as session:
-            response = session.get(url, params=parameters, timeout=_PATIENCE, allow_redirects=False)
+            response = session.get(
+                url, params=parameters, timeout=_REQUEST_TIMEOUT_SECONDS, allow_redirects=False
+            )
     except requests.RequestException:
         # Without the cause of the error: its text would disclose the player's secret id.
         return JSONResponse({"error": "The service does not answer; try again."}, 502)

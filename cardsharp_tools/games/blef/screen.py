@@ -21,7 +21,7 @@ from cardsharp_tools.terminal.screen import (
     matching_choices,
 )
 
-_KINDS: tuple[tuple[str, int], ...] = (
+_BET_KINDS: tuple[tuple[str, int], ...] = (
     ("High card", 6),
     ("Pair", 6),
     ("Two pair", 15),
@@ -34,9 +34,9 @@ _KINDS: tuple[tuple[str, int], ...] = (
 )
 """Kinds of bets by seniority, with the number of bets of each."""
 
-_SUITS = "♣♦♥♠"
-_INDENT = 15
-_LAST_BETS = 6
+_SUIT_SYMBOLS = "♣♦♥♠"
+_KIND_COLUMN_WIDTH = 15
+_MAX_RECENT_BETS = 6
 
 
 class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
@@ -46,19 +46,21 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
     quit_warning = ", and lose"
 
     def status_line(self, position: BlefPosition) -> str:
-        """Return the number of cards at which a player is out."""
+        """Return the status line: the number of cards at which a player is out."""
         return f"out with {position.max_cards + 1}"
 
     def position_view(self, position: BlefPosition) -> Iterable[RenderableType]:
-        """Yield every player's number of cards, the last bets and the hand."""
+        """Yield the public information and the hand: numbers of cards, last bets, hand."""
         counts = enumerate(position.card_counts)
         cards = ", ".join(
             f"{self.names[seat]} {card_count}" for seat, card_count in counts if card_count
         )
         yield f"Round {position.round_number}; cards: {cards}; {self.status_line(position)}."
         bets = [f"{self.names[seat]} {action_name(bet)}" for seat, bet in position.history]
-        more = "... " if len(bets) > _LAST_BETS else ""
-        yield f"Bets: {more}{'; '.join(bets[-_LAST_BETS:])}" if bets else "Nobody has bet yet."
+        more = "... " if len(bets) > _MAX_RECENT_BETS else ""
+        yield (
+            f"Bets: {more}{'; '.join(bets[-_MAX_RECENT_BETS:])}" if bets else "Nobody has bet yet."
+        )
         hidden = (
             "1 card" if position.hidden_card_count == 1 else f"{position.hidden_card_count} cards"
         )
@@ -77,7 +79,7 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
             legal = [choice for choice in group.choices if choice.key not in group.disabled]
             if include_all or not group.implausible:
                 items = [f"{choice.key} {choice.short}".strip() for choice in legal]
-                yield from _of_a_kind(group.title, items, width)
+                yield from _format_bet_group(group.title, items, width)
             else:
                 has_omitted |= bool(legal)
         if has_omitted:
@@ -91,17 +93,20 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
         """
         legal, cards = position.legal_actions(), sum(position.card_counts)
         odds, last_bet = hand_bet_probabilities(position), position.last_bet
-        likely = [*map(_likely, odds), _likely(1 - (0.0 if last_bet is None else odds[last_bet]))]
-        starts = accumulate((bet_count for _, bet_count in _KINDS), initial=0)
+        likely = [
+            *map(_format_probability, odds),
+            _format_probability(1 - (0.0 if last_bet is None else odds[last_bet])),
+        ]
+        starts = accumulate((bet_count for _, bet_count in _BET_KINDS), initial=0)
         kinds = [
             (kind, range(first_bet, first_bet + bet_count))
-            for first_bet, (kind, bet_count) in zip(starts, _KINDS, strict=False)
+            for first_bet, (kind, bet_count) in zip(starts, _BET_KINDS, strict=False)
         ]
         return [
             ChoiceGroup(
                 kind,
                 [
-                    Choice(str(bet), action_name(bet), bet, "", _short(bet), likely[bet])
+                    Choice(str(bet), action_name(bet), bet, "", _format_short_bet(bet), likely[bet])
                     for bet in bets
                 ],
                 {str(bet) for bet in bets if bet not in legal},
@@ -123,7 +128,7 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
             )
         return "That is not one of the bets. Type a number of the list, or ? to see all bets."
 
-    def move_text(
+    def render_screen_move(
         self, previous_state: SimulatedBlefMatch, action: int, next_state: SimulatedBlefMatch
     ) -> ScreenMove:
         """Return the text of an action; after a check also all cards and the loser."""
@@ -151,7 +156,7 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
 
 def hand_text(hand: Hand) -> str:
     """Return cards in short form, such as A♠ 10♥."""
-    return " ".join(f"{RANKS[card.value]}{_SUITS[card.suit]}" for card in hand)
+    return " ".join(f"{RANKS[card.value]}{_SUIT_SYMBOLS[card.suit]}" for card in hand)
 
 
 def capitalise(text: str) -> str:
@@ -159,29 +164,29 @@ def capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _of_a_kind(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
-    """Yield the bets of a kind; the second and later lines are indented."""
+def _format_bet_group(kind: str, items: Sequence[str], width: int) -> Iterator[str]:
+    """Yield the lines that list the bets of a kind; those after the first are indented."""
     # A line must not be broken at a space inside a bet.
     text = "  ".join(item.replace(" ", "\N{NO-BREAK SPACE}") for item in items)
-    for row, line in enumerate(wrap(text, width - _INDENT, break_on_hyphens=False)):
-        yield f"{'' if row else kind:{_INDENT}}{line}".replace("\N{NO-BREAK SPACE}", " ")
+    for row, line in enumerate(wrap(text, width - _KIND_COLUMN_WIDTH, break_on_hyphens=False)):
+        yield f"{'' if row else kind:{_KIND_COLUMN_WIDTH}}{line}".replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _likely(probability: float) -> str:
+def _format_probability(probability: float) -> str:
     if probability in {0.0, 1.0}:
         return "certain" if probability else "cannot be"
     return f"{min(99, max(1, round(100 * probability)))} %"
 
 
-def _short(bet: int) -> str:
-    """Return a bet without its kind, such as aces, J+9 or K-9♥; empty for the check."""
+def _format_short_bet(bet: int) -> str:
+    """Return a bet without its kind, such as aces, J+9 or K-9♥; "" for the check."""
     if bet == CHECK:
         return ""
     definition = BETS[bet]
     if definition.cards:
         values = sorted({card.value for card in definition.cards})
         [colour] = {card.suit for card in definition.cards}
-        return f"{RANKS[values[0]]}-{RANKS[values[-1]]}{_SUITS[colour]}"
+        return f"{RANKS[values[0]]}-{RANKS[values[-1]]}{_SUIT_SYMBOLS[colour]}"
     if definition.suit_counts:
         return SUITS[definition.suit_counts[0][0]]
     values = [value for value, _ in definition.rank_counts]

@@ -25,7 +25,7 @@ def check_game_exists(seat_request: Mapping[str, object]) -> None:
         client.get_public_state(join_order.game)
 
 
-def public_games(url: str) -> list[JoinableMatch]:
+def joinable_public_games(url: str) -> list[JoinableMatch]:
     """Return a service's public games with a free seat; raise `ConfigError` or `ArenaError`."""
     with BlefClient(url, _ONCE, resolve_proxy()) as client:
         free = (game for game in client.public_games() if len(game.players) < MAX_PLAYERS)

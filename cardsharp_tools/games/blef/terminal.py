@@ -27,10 +27,10 @@ from cardsharp_tools.match_sources.match_logs import data_folder
 from cardsharp_tools.terminal.human_player import PlayerFactory, TerminalPlayer
 from cardsharp_tools.terminal.screen import Invitation, ScreenMove
 
-_LIMITS = RequestLimits(
+_REQUEST_LIMITS = RequestLimits(
     total_timeout=timedelta(minutes=1), max_attempts=100
 )  # a person can wait until the service has restarted
-_CLOSED = 3  # minimum length of a finished round: a bet, a check, and the loser
+_MIN_FINISHED_ROUND_MOVES = 3  # minimum length of a finished round: a bet, a check, and the loser
 
 
 class BlefTerminal(BlefScreen):
@@ -52,7 +52,7 @@ class BlefTerminal(BlefScreen):
                 join_order.url, join_order.game, join_order.nickname, join_order.strategy, secret
             )
             vault.add(join_order.match_id, service_seat.vault_record)
-            connect = partial(BlefClient, limits=_LIMITS, proxy=resolve_proxy())
+            connect = partial(BlefClient, limits=_REQUEST_LIMITS, proxy=resolve_proxy())
             with open_match(connect, vault, clock, join_order.match_id) as match:
                 return RemoteSeat(match, build_player).play()
 
@@ -63,50 +63,50 @@ class RemoteSeat:
 
     match: BlefBotMatch
     seat: PlayerFactory[BlefPosition, int]
-    _closed: int = field(default=0, init=False)
+    _reported_round_count: int = field(default=0, init=False)
     _reported_bet_count: int = field(default=0, init=False)
-    _seated: list[str] = field(default_factory=list, init=False)
+    _nicknames: list[str] = field(default_factory=list, init=False)
 
     def play(self) -> str:
         """Play and return the winner's name; raise `PlayerQuit`, after which the seat is kept."""
-        snapshot = self._started(self.match.join())
-        self._seated = _nicknames(snapshot.state)
-        you = self._position(snapshot.state, self.match.seat.nickname).seat or 0
-        screen = BlefScreen([*self._seated[:you], "you", *self._seated[you + 1 :]], you)
+        snapshot = self._wait_for_start(self.match.join())
+        self._nicknames = _list_nicknames(snapshot.state)
+        you = self._parse_position(snapshot.state, self.match.seat.nickname).seat or 0
+        screen = BlefScreen([*self._nicknames[:you], "you", *self._nicknames[you + 1 :]], you)
         person = self.seat(screen)
         # A person who returns to the seat has already seen the earlier rounds.
-        self._closed = snapshot.state.round_number - 1
+        self._reported_round_count = snapshot.state.round_number - 1
         while True:
             state = snapshot.state
-            self._catch_up(state, screen, person)
+            self._report_progress(state, screen, person)
             if state.status is GameStatus.FINISHED:
-                winner = self._position(state, None).to_round().winner
+                winner = self._parse_position(state, None).to_round().winner
                 return "nobody" if winner is None else screen.names[winner]
             if state.cp_nickname == self.match.seat.nickname:
-                snapshot = self._move(state, person)
+                snapshot = self._play_action(state, person)
             else:
                 with person.waiting_status(f"{state.cp_nickname} is to move ..."):
                     snapshot = self.match.wait_for_state(snapshot.version)
 
-    def _started(self, snapshot: GameSnapshot) -> GameSnapshot:
-        """Return the started game; the person who joined first starts it."""
+    def _wait_for_start(self, snapshot: GameSnapshot) -> GameSnapshot:
+        """Wait for the start and return the started game; the first person to join starts it."""
         announced_names = ""
         person = self.seat(BlefScreen((), 0))
         while snapshot.state.status is GameStatus.NOT_STARTED:
-            present_names = ", ".join(_nicknames(snapshot.state))
+            present_names = ", ".join(_list_nicknames(snapshot.state))
             if present_names != announced_names:
                 person.show_move(
                     ScreenMove([f"Here are {present_names}; the game has not started yet."])
                 )
             announced_names = present_names
             if snapshot.state.admin_nickname == self.match.seat.nickname:
-                snapshot = self._start(person)
+                snapshot = self._offer_start(person)
             else:
                 with person.waiting_status(f"{snapshot.state.admin_nickname} starts the game ..."):
                     snapshot = self.match.wait_for_state(snapshot.version)
         return snapshot
 
-    def _start(self, person: TerminalPlayer[BlefPosition, int]) -> GameSnapshot:
+    def _offer_start(self, person: TerminalPlayer[BlefPosition, int]) -> GameSnapshot:
         seat = self.match.seat
         if person.confirm(
             "start", "You came first: start (when all are here; Enter looks again)? "
@@ -117,26 +117,29 @@ class RemoteSeat:
                 person.show_move(ScreenMove([denied.message]))
         return self.match.current_state()
 
-    def _catch_up(
+    def _report_progress(
         self, state: StateBody, screen: BlefScreen, person: TerminalPlayer[BlefPosition, int]
     ) -> None:
-        """Print the finished rounds with all hands, and the bets since."""
+        """Print the finished rounds with all hands, and the new bets."""
         over = state.status is GameStatus.FINISHED
         cards = [player.n_cards for player in state.players]
-        while self._closed < state.round_number - 1 + over:
-            self._closed += 1
-            past = self.match.client.get_round(self.match.seat.game, self._closed)
-            closed = self._position(past, None).to_round()
-            if not closed.is_over or len(closed.history) < _CLOSED:
+        while self._reported_round_count < state.round_number - 1 + over:
+            self._reported_round_count += 1
+            past = self.match.client.get_round(self.match.seat.game, self._reported_round_count)
+            closed = self._parse_position(past, None).to_round()
+            if not closed.is_over or len(closed.history) < _MIN_FINISHED_ROUND_MOVES:
                 raise MalformedResponse("The service does not show how the round ended.")
-            lines = [*self._news(past, screen), *screen.round_outcome_lines(closed, cards)]
+            lines = [
+                *self._format_new_bets(past, screen),
+                *screen.round_outcome_lines(closed, cards),
+            ]
             person.show_move(ScreenMove(lines, ends_chapter=True))
             self._reported_bet_count = 0
         if not over:
-            person.show_move(ScreenMove(self._news(state, screen)))
+            person.show_move(ScreenMove(self._format_new_bets(state, screen)))
 
-    def _news(self, state: StateBody, screen: BlefScreen) -> list[str]:
-        position = self._position(state, None)
+    def _format_new_bets(self, state: StateBody, screen: BlefScreen) -> list[str]:
+        position = self._parse_position(state, None)
         bets = [move for move in position.history if move.action != LOST_MARKER]
         new_moves, self._reported_bet_count = bets[self._reported_bet_count :], len(bets)
         if position.to_round().is_over:
@@ -147,29 +150,31 @@ class RemoteSeat:
             f"{capitalise(screen.names[seat])}: {action_name(action)}" for seat, action in new_moves
         ]
 
-    def _move(self, state: StateBody, person: TerminalPlayer[BlefPosition, int]) -> GameSnapshot:
-        """Have the person decide, send the action and return the game after it.
+    def _play_action(
+        self, state: StateBody, person: TerminalPlayer[BlefPosition, int]
+    ) -> GameSnapshot:
+        """Let the person decide, send the action and return the new state of the game.
 
-        The action is sent once, whatever the answer is.
+        The action is sent only once, whatever the response is.
         """
         seat = self.match.seat
-        action = person.decide(self._position(state, seat.nickname)).action
+        action = person.decide(self._parse_position(state, seat.nickname)).action
         try:
             self.match.client.play_action(seat.game, seat.secret, action)
         except ArenaError as error:
             person.show_move(ScreenMove([str(error)]))
         return self.match.current_state()
 
-    def _position(self, state: StateBody, nickname: str | None) -> BlefPosition:
-        """Return the position that a state shows.
+    def _parse_position(self, state: StateBody, nickname: str | None) -> BlefPosition:
+        """Return the position in a state of the game.
 
-        Raises `MalformedResponse` if it contradicts itself or earlier states.
+        Raise `MalformedResponse` if it contradicts itself or earlier states.
         """
         position = position_from_state(state, nickname)
-        if position is None or _nicknames(state) != self._seated:
+        if position is None or _list_nicknames(state) != self._nicknames:
             raise MalformedResponse("The state does not show a round of this game.")
         return position
 
 
-def _nicknames(state: StateBody) -> list[str]:
+def _list_nicknames(state: StateBody) -> list[str]:
     return [player.nickname for player in state.players]

@@ -23,7 +23,7 @@ from cardsharp_tools.cli.options import CommandOptions, ProxyAddress
 from cardsharp_tools.executors.strategy_file import register_strategy, source_version
 from cardsharp_tools.match_sources.match_logs import default_store
 
-_FLAGS = {
+_FLAGS_BY_VARIABLE = {
     "CARDSHARP_ARENA_URL": "--url",
     "CARDSHARP_USER": "--user",
     "CARDSHARP_STORE": "--store",
@@ -32,7 +32,7 @@ _FLAGS = {
 }
 """Options by the variable that they set."""
 
-_LONGEST_WAIT = timedelta(seconds=30)
+_MAX_WAIT = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,29 +89,29 @@ def environment_for(
     environment.setdefault("CARDSHARP_QUEUE", f"memory:{uuid.uuid4()}")
     if not {"CARDSHARP_PASSWORD", "CARDSHARP_SECRET_ID"} & environment.keys():
         user = environment.get("CARDSHARP_USER") or "our user"
-        environment["CARDSHARP_PASSWORD"] = ask_password(
+        environment["CARDSHARP_PASSWORD"] = prompt_for_password(
             "CARDSHARP_PASSWORD", f"{user} at the arena"
         )
     try:
         ArenaBotSettings.load(environment, all_setting_names)
     except ConfigError as error:
-        raise ConfigError(_by_flags(str(error), overrides)) from None
+        raise ConfigError(_replace_variables_by_flags(str(error), overrides)) from None
     return environment
 
 
-def _by_flags(faults: str, option_variables: Iterable[str]) -> str:
-    """Return the errors of settings; a variable with an option appears under the option's name."""
-    for variable in {*option_variables} & _FLAGS.keys():
-        faults = faults.replace(f"{variable} cannot", f"{_FLAGS[variable]} cannot")
-    for variable, flag in _FLAGS.items():
-        faults = faults.replace(f"{variable} is missing", f"{flag} (or {variable}) is missing")
-    return faults.replace("set CARDSHARP_USER and", "set CARDSHARP_USER (or give --user) and")
+def _replace_variables_by_flags(errors: str, option_variables: Iterable[str]) -> str:
+    """Return the error text with the names of options in place of their variables."""
+    for variable in {*option_variables} & _FLAGS_BY_VARIABLE.keys():
+        errors = errors.replace(f"{variable} cannot", f"{_FLAGS_BY_VARIABLE[variable]} cannot")
+    for variable, flag in _FLAGS_BY_VARIABLE.items():
+        errors = errors.replace(f"{variable} is missing", f"{flag} (or {variable}) is missing")
+    return errors.replace("set CARDSHARP_USER and", "set CARDSHARP_USER (or give --user) and")
 
 
-def ask_password(variable: str, account: str) -> str:
-    """Return a typed password; raise `ConfigError` without a terminal, to set the variable.
+def prompt_for_password(variable: str, account: str) -> str:
+    """Ask for a password on the terminal and return it.
 
-    Raise `ConfigError` without a terminal, which names the variable to set.
+    Raises `ConfigError` without a terminal; it names the environment `variable` to set.
     """
     if not sys.stdin.isatty():
         raise ConfigError(f"Set {variable}, because there is no terminal to ask for the password.")
@@ -142,4 +142,4 @@ def fetch_account_when_reachable(
         except (Unreachable, RateLimited) as error:
             notify(f"{error} Trying again in {wait.total_seconds():g} s; Ctrl-C stops.")
         clock.sleep(wait)
-        wait = min(2 * wait, _LONGEST_WAIT)
+        wait = min(2 * wait, _MAX_WAIT)

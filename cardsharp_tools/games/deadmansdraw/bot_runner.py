@@ -30,8 +30,8 @@ from cardsharp_tools.local_cloud.lambda_events import (
 )
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_bot_runtime
-from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, sqlite_path
-from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, parse_sqlite_location
+from cardsharp_tools.terminal.display import DisplayErrorGuard
 
 BOT_LOG_POLL_INTERVAL = timedelta(
     milliseconds=200
@@ -69,49 +69,60 @@ def run_bot(
         listen = None
         if options.standby and not is_first:
             listen = standby_poller(assembly, take, lambda: notify(f"now playing at {attends}"))
-        news = _News(assembly.dispatcher, options, notify)
+        news = _MatchReporter(assembly.dispatcher, options, notify)
         work = run_bot_runtime(
             assembly.dispatcher, home, worker_time=LOCAL_WORKER_TIME, poller_handler=listen
         )
         with work as at_work:
-            _attend(at_work, news, options.once, notify)
+            _run_until_stopped(at_work, news, options.once, notify)
 
 
-def _attend(home: LambdaScheduler, news: "_News", once: bool, say: Callable[[str], None]) -> None:
-    """Show matches until Ctrl-C or the end of a match, then finish those that run."""
+def _run_until_stopped(
+    scheduler: LambdaScheduler,
+    reporter: "_MatchReporter",
+    once: bool,
+    notify: Callable[[str], None],
+) -> None:
+    """Show matches until Ctrl-C or the end of a match, then finish the running ones."""
     # signals are recorded here: an exception could be caught by any code that runs
     heard: list[int] = []
     with handle_signals(
         lambda signal_number, _: heard.append(signal_number), signal.SIGINT, signal.SIGTERM
     ):
-        while not (heard or (once and news.has_finished_match)):
-            news.report_news_throttled()
+        while not (heard or (once and reporter.has_finished_match)):
+            reporter.report_news_throttled()
         if heard:
-            say("No new matches are taken.")
-        home.stop_accepting()
-        _play_on(home, news, heard, say)
-        news.report_news()
+            notify("No new matches are taken.")
+        scheduler.stop_accepting()
+        _drain_running_matches(scheduler, reporter, heard, notify)
+        reporter.report_news()
 
 
-def _play_on(
-    home: LambdaScheduler, news: "_News", heard: list[int], say: Callable[[str], None]
+def _drain_running_matches(
+    scheduler: LambdaScheduler,
+    reporter: "_MatchReporter",
+    received_signals: list[int],
+    notify: Callable[[str], None],
 ) -> None:
-    """Wait for the running matches until a second signal.
+    """Wait until the running matches end, or until a second signal.
 
     After SIGTERM the wait is short.
     """
-    ends = signal.SIGTERM in heard
+    ends = signal.SIGTERM in received_signals
     due = monotonic() + PLAYED_ON if ends else inf
-    if home.running_worker_count:
+    if scheduler.running_worker_count:
         then = f"played on for {PLAYED_ON:g} s" if ends else "played to the end"
-        say(f"{home.running_worker_count} running matches are {then}. Ctrl-C again stops at once.")
-    while home.running_worker_count:
-        if len(heard) > 1 or monotonic() > due:
-            raise StoppedBySignal(heard[-1])
-        news.report_news_throttled()
+        notify(
+            f"{scheduler.running_worker_count} running matches are {then}. Ctrl-C again "
+            "stops at once."
+        )
+    while scheduler.running_worker_count:
+        if len(received_signals) > 1 or monotonic() > due:
+            raise StoppedBySignal(received_signals[-1])
+        reporter.report_news_throttled()
 
 
-class _News:
+class _MatchReporter:
     """Reporter of the matches that this process plays, which are some of those in the log.
 
     The log has matches of other games and of other processes, too. If some news cannot be read,
@@ -126,12 +137,12 @@ class _News:
             offering.clock,
             offering.leased_ids,
         )
-        self._watch = LiveMatchPrinter(
+        self._printer = LiveMatchPrinter(
             offering.match_log, show_match_tag=True, as_json=options.as_json
         )
-        self._guard = DisplayGuard(say)
-        self._abandoned: set[str] = set()
-        self._due = 0.0
+        self._guard = DisplayErrorGuard(say)
+        self._abandoned_match_ids: set[str] = set()
+        self._next_report_time = 0.0
 
     @property
     def has_finished_match(self) -> bool:
@@ -139,29 +150,31 @@ class _News:
 
         A match that remains from another arena does not count.
         """
-        return any(self._result(i) not in {None, UNKNOWN} for i in tuple(self._taken_match_ids))
+        return any(
+            self._read_result(i) not in {None, UNKNOWN} for i in tuple(self._taken_match_ids)
+        )
 
     def report_news_throttled(self) -> None:
         """Report news, but spend no more than a share of the time on it."""
         self._clock.sleep(BOT_LOG_POLL_INTERVAL)
         began = self._clock.monotonic()
-        if began >= self._due:
+        if began >= self._next_report_time:
             self.report_news()
             current_time = self._clock.monotonic()
-            self._due = current_time + (current_time - began) / MAX_NEWS_TIME_SHARE
+            self._next_report_time = current_time + (current_time - began) / MAX_NEWS_TIME_SHARE
 
     def report_news(self) -> None:
-        """Report what is new."""
+        """Report the new events of the matches."""
         for match_id in tuple(self._taken_match_ids):  # workers add to it meanwhile
-            if self._watch.is_finished(match_id) or match_id in self._abandoned:
+            if self._printer.is_end_printed(match_id) or match_id in self._abandoned_match_ids:
                 continue
             is_updated = self._guard.run(
-                partial(self._watch.print_new_events, [match_id]), f"Match {match_id}"
+                partial(self._printer.print_new_events, [match_id]), f"Match {match_id}"
             )
-            if not is_updated and self._result(match_id) is not None:
-                self._abandoned.add(match_id)
+            if not is_updated and self._read_result(match_id) is not None:
+                self._abandoned_match_ids.add(match_id)
 
-    def _result(self, match_id: str) -> object:
+    def _read_result(self, match_id: str) -> object:
         """Return the result of a match, "" if it cannot be read, None while the match runs."""
         try:
             record = self._log.match(match_id)
@@ -200,7 +213,7 @@ def bot_slot_acquirer(assembly: ArenaBotDependencies) -> Iterator[Callable[[], b
         yield lambda: True
         return
     lock_id = sha256(f"{settings.arena_url} {assembly.player_id}".encode()).hexdigest()[:8]
-    store = sqlite_path(settings.store)
+    store = parse_sqlite_location(settings.store)
     lock = store.with_name(f"{store.name}.{lock_id}.lock")
     create_private_file(lock)
     with lock.open("ab") as file:

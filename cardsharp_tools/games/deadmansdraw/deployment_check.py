@@ -18,28 +18,28 @@ from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.operations.stack import Stack
 from cardsharp_tools.operations.stack_control import (
     arena_address_and_auth,
-    check_deployed_functions,
     create_practice_matches,
+    run_checks_in_deployed_functions,
 )
 from cardsharp_tools.operations.status import active_alarms
 
 TAG = "verify"  # of the practice matches that a check creates
 
-_POLL_INTERVAL = timedelta(seconds=2)
+_LIST_POLL_INTERVAL = timedelta(seconds=2)
 
 
-def verify_deployment(stack: Stack, timeout: timedelta, clock: Clock) -> Iterator[CheckResult]:
+def run_deployment_checks(stack: Stack, timeout: timedelta, clock: Clock) -> Iterator[CheckResult]:
     """Yield the checks of a deployment; the match is left out if the functions are not ready.
 
     `timeout` is the longest wait for the match, and for alarms to be cleared.
     """
     are_ready = True
-    for check in check_deployed_functions(stack):
+    for check in run_checks_in_deployed_functions(stack):
         are_ready = are_ready and check.status is not CheckStatus.FAILED
         yield check
     if stack.has_bot and are_ready:
         yield run_check("match", lambda: play_practice_match(stack, timeout, clock))
-    yield run_check("alarms", lambda: check_alarms(stack, timeout, clock))
+    yield run_check("alarms", lambda: wait_until_alarms_clear(stack, timeout, clock))
 
 
 def play_practice_match(stack: Stack, timeout: timedelta, clock: Clock) -> str:
@@ -60,7 +60,9 @@ def play_practice_match(stack: Stack, timeout: timedelta, clock: Clock) -> str:
         )
     url, auth = arena_address_and_auth(stack)
     address = ServiceAddress(url, proxy=resolve_proxy())
-    with ArenaClient(address, _credentials(stack), use_digest_auth=auth == "digest") as client:
+    with ArenaClient(
+        address, _load_bot_credentials(stack), use_digest_auth=auth == "digest"
+    ) as client:
         report = build_match_report(stack.log, client.get_match(match_id))
     if not report.log_comparison.is_complete:
         raise CardsharpError(f"The match {match_id} was played, but its {report.log_comparison}.")
@@ -72,7 +74,7 @@ def play_practice_match(stack: Stack, timeout: timedelta, clock: Clock) -> str:
     return f"{match_id} was played to its end; {report.log_comparison}"
 
 
-def check_alarms(stack: Stack, timeout: timedelta, clock: Clock) -> str:
+def wait_until_alarms_clear(stack: Stack, timeout: timedelta, clock: Clock) -> str:
     """Wait until no alarm is on; raises `CardsharpError` with those that stay on."""
     if not _wait_until(lambda: not active_alarms(stack), clock.now() + timeout, clock):
         raise CardsharpError(
@@ -81,16 +83,16 @@ def check_alarms(stack: Stack, timeout: timedelta, clock: Clock) -> str:
     return "no alarm is on"
 
 
-def _wait_until(condition: Callable[[], bool], end: datetime, clock: Clock) -> bool:
-    """Return True when the condition holds, False if it does not until `end`."""
+def _wait_until(condition: Callable[[], bool], deadline: datetime, clock: Clock) -> bool:
+    """Return True when the condition holds, False if it does not hold before the deadline."""
     while not condition():
-        if clock.now() >= end:
+        if clock.now() >= deadline:
             return False
-        clock.sleep(_POLL_INTERVAL)
+        clock.sleep(_LIST_POLL_INTERVAL)
     return True
 
 
-def _credentials(stack: Stack) -> Credentials:
+def _load_bot_credentials(stack: Stack) -> Credentials:
     """Return the bot's user and password from the stack's secret."""
     get = stack.client("ssm").get_parameter
     parameter = call_with_retries(

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.games.deadmansdraw.arena.access.dynamo_players import PLAYERS_PARTITION
-from cardsharp.games.deadmansdraw.arena.access.users import load_players
+from cardsharp.games.deadmansdraw.arena.access.users import load_players_by_id
 from cardsharp.games.deadmansdraw.arena.app import check_transport_security
 from cardsharp.games.deadmansdraw.arena.bootstrap import DEFAULT_RETENTION_DAYS
 from cardsharp.games.deadmansdraw.arena.cloud_arena import CloudArena
@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     MoveListener,
     ignore_move,
 )
-from cardsharp.server.asgi_service import asgi_handler
+from cardsharp.server.asgi_service import lambda_handler_for_asgi
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import (
@@ -38,7 +38,7 @@ from cardsharp_tools.local_server.arena_server import ArenaServer
 T = TypeVar("T")
 
 
-class EmulatedArenaServer(ArenaServer):
+class DynamoArenaServer(ArenaServer):
     """Arena server over an emulated DynamoDB table, which several servers may share.
 
     `on_move` is called with moves; `wrap_handler` wraps the handler.
@@ -59,7 +59,7 @@ class EmulatedArenaServer(ArenaServer):
         arena = CloudArena(config, table, lambda: secret, retention=life, on_move=on_move)
         self._arena: Any = arena
         function = LambdaFunction(
-            "deadmansdraw", wrap_handler(asgi_handler(arena.app)), API_REQUEST_TIMEOUT
+            "deadmansdraw", wrap_handler(lambda_handler_for_asgi(arena.app)), API_REQUEST_TIMEOUT
         )
         self.front = ApiGatewayServer(function, config.port, config.host)
         self.url = self.front.url
@@ -74,15 +74,15 @@ class EmulatedArenaServer(ArenaServer):
         self._arena.close()
         return self.front.stop()
 
-    def _call(self, work: Callable[[], T]) -> T:
-        return work()
+    def _run_in_server_thread(self, function: Callable[[], T]) -> T:
+        return function()
 
 
 def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
     """Create the arena's table with the teams of a players' file."""
     client = emulator.client("dynamodb")
     table = DynamoTable(create_table(client, "ArenaTable"), client)
-    for player in load_players(players).values():
+    for player in load_players_by_id(players).values():
         profile = {"name": player.name, "email": player.email, "country": player.country}
         attributes = {
             f"player_{name}": string_attribute(value) for name, value in profile.items() if value
@@ -90,7 +90,7 @@ def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
         table.put(
             {
                 **item_key(PLAYERS_PARTITION, player.id),
-                "player_ha1": string_attribute(player.proof),
+                "player_ha1": string_attribute(player.password_ha1),
                 **attributes,
             }
         )
@@ -98,7 +98,7 @@ def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:
 
 
 @contextmanager
-def unstarted_emulated_arena(config: ArenaConfig) -> Iterator[EmulatedArenaServer]:
+def unstarted_emulated_arena(config: ArenaConfig) -> Iterator[DynamoArenaServer]:
     """Yield an arena in an emulator of its own; it is not yet started."""
     with Emulator() as emulator:
-        yield EmulatedArenaServer(config, create_arena_table(emulator, config.players_file))
+        yield DynamoArenaServer(config, create_arena_table(emulator, config.players_file))

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, TypeAdapter
 
 from cardsharp.games.deadmansdraw.actions import EffectType, PendingEffect
-from cardsharp.games.deadmansdraw.arena.match import with_player_index
+from cardsharp.games.deadmansdraw.arena.match import events_json_with_player_index
 from cardsharp.games.deadmansdraw.cards import bank_from_cards
 from cardsharp.games.deadmansdraw.events import MatchEnded
 from cardsharp.games.deadmansdraw.game import GAME
@@ -33,11 +33,11 @@ from cardsharp_tools.lab.game_adapter import (
 )
 from cardsharp_tools.lab.native_engines import find_native_function
 from cardsharp_tools.lab.plan import DuelPlan
-from cardsharp_tools.lab.rng import STREAM_COUNT, RngStream, SplitMix64Random, pair_rng
+from cardsharp_tools.lab.rng import STREAM_COUNT, RngPurpose, SplitMix64Random, pair_rng
 
 
-def _facts(lab_match: LabMatch) -> Iterator[Body]:
-    """Yield the moves in the arena's format; the first begins the match."""
+def _list_arena_moves(lab_match: LabMatch) -> Iterator[Body]:
+    """Yield the moves in the arena's format, beginning with the start of the match."""
     match: SimulatedDeadMansDrawMatch = lab_match.final_state
     turn = in_turn = 0
     for move_index, move in enumerate(match.history):
@@ -49,7 +49,7 @@ def _facts(lab_match: LabMatch) -> Iterator[Body]:
             "sequenceInTurnId": in_turn,
             "turnId": turn,
             "at": lab_match.started_at.isoformat(),
-            "events": with_player_index(move.events, player),
+            "events": events_json_with_player_index(move.events, player),
         }
 
 
@@ -67,14 +67,14 @@ class DeadMansDrawLabAdapter(LabAdapter):
 
     default_opponent = "champion"
 
-    def match_rngs(self, seed: int, pair_number: int) -> MatchRngs:
+    def rngs_of_pair(self, seed: int, pair_number: int) -> MatchRngs:
         """Return four streams; those of the deal and of chance equal the native engine's."""
         deal, chance_rng, first_rng, second_rng = (
-            pair_rng(seed, pair_number, purpose) for purpose in RngStream
+            pair_rng(seed, pair_number, purpose) for purpose in RngPurpose
         )
         return MatchRngs(deal, chance_rng, first_rng, second_rng)
 
-    def find_strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
+    def find_lab_strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
         """Return a variant of the champion by its name, or None."""
         del pure_python
         return (
@@ -93,13 +93,13 @@ class DeadMansDrawLabAdapter(LabAdapter):
         pending = position.pending
         return "draw or stop" if pending is None else pending.effect_type.value
 
-    def count_nodes(self, name: str, position: DeadMansDrawPosition) -> int | None:
+    def count_evaluated_leaves(self, name: str, position: DeadMansDrawPosition) -> int | None:
         """Return how many turn ends captain evaluates here; None for other strategies."""
         if name != WEIGHT_FILE:
             return None
         weighing = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE)))
         weighing.evaluate_options()
-        return weighing.node_count
+        return weighing.evaluated_turn_end_count
 
     def is_endgame(self, state: SimulatedDeadMansDrawMatch) -> bool:
         """Return True if at most `ENDGAME_CARDS` cards are left to draw."""
@@ -113,7 +113,10 @@ class DeadMansDrawLabAdapter(LabAdapter):
         return (luck, -luck) if previous_state.current_position.seat == 0 else (-luck, luck)
 
     def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
-        """Return the streams of another ending, equal to those of the compiled engine."""
+        """Return the random generators of a replayed ending: hidden cards, and later chance.
+
+        They give the same numbers as the compiled engine. `repetition` counts the replays.
+        """
         first_stream = STREAM_COUNT + 2 * repetition
         return pair_rng(seed, pair_number, first_stream), pair_rng(
             seed, pair_number, first_stream + 1
@@ -132,7 +135,9 @@ class DeadMansDrawLabAdapter(LabAdapter):
             )
         moves = [
             MoveRecord(move_index, intent, facts)
-            for move_index, (intent, facts) in enumerate(zip_longest(intents, _facts(record)))
+            for move_index, (intent, facts) in enumerate(
+                zip_longest(intents, _list_arena_moves(record))
+            )
         ]
         at = record.started_at.isoformat()
         header = {**record.header(GAME.name), "startedAt": at, "timeoutSeconds": None}

@@ -27,7 +27,7 @@ from cardsharp.games.deadmansdraw.history.replay import (
     parse_stored_position,
 )
 from cardsharp.store.match_log import MatchLog, MatchRecord, MoveRecord
-from cardsharp_tools.cli.console import message_console, print_result, result_console
+from cardsharp_tools.cli.console import message_console, print_json_or_lines, result_console
 from cardsharp_tools.games.deadmansdraw.turn_text import (
     PlayerLabels,
     detail_row,
@@ -37,7 +37,7 @@ from cardsharp_tools.games.deadmansdraw.turn_text import (
     turn_row,
 )
 from cardsharp_tools.local_play.bot_runtime import OnRunning
-from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.terminal.display import DisplayErrorGuard
 from cardsharp_tools.terminal.match_printer import (
     StepPrinter,
     decision_text,
@@ -67,63 +67,67 @@ class LiveMatchPrinter:
         show_match_tag: bool = False,
         as_json: bool = False,
     ) -> None:
-        self._log, self._opponent, self._tagged, self._as_json = (
+        self._log, self._opponent, self._show_match_tag, self._as_json = (
             log,
             opponent,
             show_match_tag,
             as_json,
         )
-        self._turns = Counter[str]()
-        self._finished: set[str] = set()
+        self._printed_turn_counts = Counter[str]()
+        self._finished_match_ids: set[str] = set()
 
     def print_new_events(self, matches: Sequence[str]) -> None:
         """Print the new events of these matches."""
         for match_id in matches:
-            self._look_at(match_id)
+            self._print_match_update(match_id)
 
-    def is_finished(self, match_id: str) -> bool:
+    def is_end_printed(self, match_id: str) -> bool:
         """Return True if the end of a match has been reported."""
-        return match_id in self._finished
+        return match_id in self._finished_match_ids
 
-    def _look_at(self, match_id: str) -> None:
+    def _print_match_update(self, match_id: str) -> None:
         # Read the header first. If the match ends after that, the next update prints the rest.
         record = self._log.match(match_id)
-        if record is None or not record.header or self.is_finished(match_id):
+        if record is None or not record.header or self.is_end_printed(match_id):
             return
         header, outcome = header_of(record), outcome_of(record)
         labels = PlayerLabels.from_header(header, self._opponent)
-        if match_id not in self._turns:
+        if match_id not in self._printed_turn_counts:
             document = header.model_dump(by_alias=True)
-            self._tell(
+            self._print_event(
                 "began", match_id, document, Text(f"match {match_id}: {labels.title()}", "bold")
             )
-            self._turns[match_id] = 0
+            self._printed_turn_counts[match_id] = 0
         try:
-            self._tell_turns(match_id, labels)
+            self._print_new_turns(match_id, labels)
         finally:  # the end is printed even if the moves cannot be read
             if outcome is not None:
-                self._tell_end(match_id, outcome, labels)
+                self._print_end(match_id, outcome, labels)
 
-    def _tell_turns(self, match_id: str, labels: PlayerLabels) -> None:
+    def _print_new_turns(self, match_id: str, labels: PlayerLabels) -> None:
         over = [turn for turn in group_into_turns(self._log.moves(match_id)) if turn.is_over]
-        for turn in over[self._turns[match_id] :]:
-            self._turns[match_id] += 1
-            self._tell(
-                "turn", match_id, turn_document(turn), *self._turn_lines(match_id, turn, labels)
+        for turn in over[self._printed_turn_counts[match_id] :]:
+            self._printed_turn_counts[match_id] += 1
+            self._print_event(
+                "turn", match_id, turn_document(turn), *self._format_turn(match_id, turn, labels)
             )
 
-    def _tell_end(self, match_id: str, outcome: Outcome, labels: PlayerLabels) -> None:
-        self._finished.add(match_id)
+    def _print_end(self, match_id: str, outcome: Outcome, labels: PlayerLabels) -> None:
+        self._finished_match_ids.add(match_id)
         score = "" if outcome.scores is None else f", {labels.score_text(outcome.scores)}"
         line = f"match {match_id}: {outcome.result}{score}, in {outcome.turns} turns"
-        lines = [Text(line, "bold")] if self._tagged else []
-        self._tell("ended", match_id, outcome.model_dump(by_alias=True), *lines)
+        lines = [Text(line, "bold")] if self._show_match_tag else []
+        self._print_event("ended", match_id, outcome.model_dump(by_alias=True), *lines)
 
-    def _turn_lines(
+    def _format_turn(
         self, match_id: str, turn: ReplayTurn, labels: PlayerLabels
     ) -> Iterator[Table | str]:
-        """Yield a turn in a line; below our own, the decision that ended it or failed."""
-        tag = match_id[-TAG_LENGTH:] if self._tagged else ""
+        """Yield the line of a turn.
+
+        For our own turn, add the decision that ended it or failed; after the last turn, the
+        banks.
+        """
+        tag = match_id[-TAG_LENGTH:] if self._show_match_tag else ""
         yield turn_row(turn, labels, tag)
         if turn.steps_with_own_decision:
             yield detail_row(
@@ -131,14 +135,16 @@ class LiveMatchPrinter:
                 labels,
                 tag,
             )
-        if turn.is_last and not self._tagged:
+        if turn.is_last and not self._show_match_tag:
             yield ""
             yield banks_table(turn, labels)
 
-    def _tell(
+    def _print_event(
         self, event: str, match_id: str, document: Mapping[str, object], *lines: object
     ) -> None:
-        print_result({"event": event, "match": match_id, **document}, *lines, as_json=self._as_json)
+        print_json_or_lines(
+            {"event": event, "match": match_id, **document}, *lines, as_json=self._as_json
+        )
 
 
 def banks_table(turn: ReplayTurn, labels: PlayerLabels) -> Table:
@@ -152,8 +158,8 @@ def banks_table(turn: ReplayTurn, labels: PlayerLabels) -> Table:
 StopCheck = Callable[[MatchLog, Sequence[str]], None]
 
 
-def never_stop(_log: MatchLog, _running: Sequence[str]) -> None:
-    """Do nothing, so that no match is stopped."""
+def ignore_running_matches(_log: MatchLog, _running: Sequence[str]) -> None:
+    """Do nothing: the check of running matches that never stops one."""
 
 
 def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
@@ -170,7 +176,7 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
     A single match is printed; for several, only the number of finished matches.
     """
     is_single = match_count == 1 and not as_json
-    watch, guard = LiveMatchPrinter(log, opponent), DisplayGuard()
+    watch, guard = LiveMatchPrinter(log, opponent), DisplayErrorGuard()
 
     def glance(running: Sequence[str]) -> None:
         for match_id in running if is_single else ():
@@ -181,13 +187,15 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
             guard.report(f"The strategy's failures cannot be read: {error}")
 
     finished_ids = play(glance)
-    ids = list(finished_ids if is_single or as_json else _counted(finished_ids, log, match_count))
+    ids = list(
+        finished_ids if is_single or as_json else _show_progress(finished_ids, log, match_count)
+    )
     glance(ids)
     return ids
 
 
-def _counted(finished_ids: Iterable[str], log: MatchLog, match_count: int) -> Iterator[str]:
-    """Yield the ids of finished matches as they come, with progress.
+def _show_progress(finished_ids: Iterable[str], log: MatchLog, match_count: int) -> Iterator[str]:
+    """Yield the ids of finished matches as they come, and show the progress.
 
     Progress is a bar on a terminal, otherwise a line from time to time.
     """
@@ -228,7 +236,9 @@ def turn_document(turn: ReplayTurn) -> dict[str, object]:
 def step_document(step: EventReplayStep) -> dict[str, object]:
     """Return a move as a JSON document: its events and, if it was ours, the decision."""
     event_documents = [
-        _EVENTS[type(event)](event) for event in step.events if type(event) in _EVENTS
+        _EVENT_ENCODERS[type(event)](event)
+        for event in step.events
+        if type(event) in _EVENT_ENCODERS
     ]
     intent = step.decision
     return {
@@ -239,7 +249,7 @@ def step_document(step: EventReplayStep) -> dict[str, object]:
     }
 
 
-_EVENTS: Mapping[type, Callable[[Any], dict[str, object]]] = {
+_EVENT_ENCODERS: Mapping[type, Callable[[Any], dict[str, object]]] = {
     events.TurnEnded: lambda event: {
         "turnEnded": "banked" if event.is_banked else "bust",
         "bonus": event.bonus and [str(card) for card in event.bonus],
@@ -271,13 +281,13 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         self, _record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> dict[str, object]:
         """Return the turns as JSON documents."""
-        return {"turns": [turn_document(replay_turn) for replay_turn in _turns(moves, turn)]}
+        return {"turns": [turn_document(replay_turn) for replay_turn in _select_turns(moves, turn)]}
 
     def show(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> None:
         """Print each turn with its moves, their reasons and the score."""
-        chosen = _turns(moves, turn)
+        chosen = _select_turns(moves, turn)
         console, labels = result_console(), PlayerLabels.from_header(header_of(record))
         print_title(console, record, labels.title())
         for replay_turn in chosen:
@@ -315,7 +325,7 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         return None if position is None else position_text(position)
 
 
-def _turns(moves: Sequence[MoveRecord], turn_number: int | None) -> list[ReplayTurn]:
+def _select_turns(moves: Sequence[MoveRecord], turn_number: int | None) -> list[ReplayTurn]:
     return select_turn_parts(group_into_turns(moves), turn_number, lambda turn: turn.number)
 
 

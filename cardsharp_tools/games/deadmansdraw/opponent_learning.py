@@ -39,12 +39,14 @@ MIN_MATCHES = 12  # matches to which a candidate is fitted
 WIN_ODDS = 1 / ERROR_RATE  # odds at which a test accepts
 # maximum loss that a short search finds for an equally strong player; captain: 0.07
 EQUAL_LOSS = 0.1
-_SWAY = 4.0  # maximum log odds of one match against a candidate, because all players err
+_MAX_MATCH_LOG_ODDS = (
+    4.0  # maximum log odds of one match against a candidate, because all players err
+)
 # exponents that are tried for preferences: suit and order multiply, and may be too weak
-_POWERS = (1, 2, 3)
+_PREFERENCE_POWERS = (1, 2, 3)
 
 _STAKE = 0.5 / EQUAL_LOSS
-_ENOUGH = 2_000
+_MAX_MATCHES = 2_000
 
 
 TrialStage = Literal["candidate", "promoted", "rejected", "rolled back"]
@@ -99,16 +101,18 @@ TestWeights = Callable[
 ]  # and as measured
 
 
-def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[ObservedOpponentMatch]]]:
-    """Return name and matches, oldest first, by player's id or our strategy's name.
+def past_matches_by_opponent(
+    log: MatchReader,
+) -> dict[str, tuple[str, list[ObservedOpponentMatch]]]:
+    """Return the name and the past matches of each opponent in the log.
 
     The key is the player's id, or the name of our own strategy. The value is its name and its
     matches, the oldest first.
     """
     matches_by_key = defaultdict[str, list[ObservedOpponentMatch]](list)
     names_by_key = dict[str, str]()
-    for record in reversed(newest_matches(log, GAME, MatchStatus.FINISHED, limit=_ENOUGH)):
-        for key, name, met in _met(log, record):
+    for record in reversed(newest_matches(log, GAME, MatchStatus.FINISHED, limit=_MAX_MATCHES)):
+        for key, name, met in _list_opponent_matches(log, record):
             names_by_key[key] = name
             matches_by_key[key].append(met)
     once = Counter(names_by_key.values())
@@ -116,7 +120,9 @@ def opponents_in_log(log: MatchReader) -> dict[str, tuple[str, list[ObservedOppo
     return {key: (display_names[key], matches) for key, matches in matches_by_key.items()}
 
 
-def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, ObservedOpponentMatch]]:
+def _list_opponent_matches(
+    log: MatchReader, record: MatchRecord
+) -> Iterator[tuple[str, str, ObservedOpponentMatch]]:
     header = header_of(record)
     other_seats = [seat for seat in range(len(header.players)) if seat not in header.seats]
     if len(other_seats) != 1:
@@ -132,7 +138,7 @@ def _met(log: MatchReader, record: MatchRecord) -> Iterator[tuple[str, str, Obse
 
 
 @dataclass(slots=True)
-class OpponentLearning:
+class OpponentLearningPass:
     """One pass of learning over the log; `notify` receives each change with its reason."""
 
     learned: LearnedOpponentsFile
@@ -140,14 +146,14 @@ class OpponentLearning:
     test_weights: TestWeights
     notify: Callable[[str, str, str], None]
 
-    def update_opponent(
+    def continue_opponent_trial(
         self, key: str, name: str, matches: Sequence[ObservedOpponentMatch]
     ) -> None:
         """Continue an opponent's trial as far as its matches allow."""
         while True:
             trial = self.learned.trials.get(key)
             if trial is None or trial.is_over:
-                fresh = _matches_since(matches, None if trial is None else trial.since)
+                fresh = _select_matches_since(matches, None if trial is None else trial.since)
                 if len(fresh) < MIN_MATCHES:
                     self.notify(name, "waits", f"{len(fresh)} of {MIN_MATCHES} fresh matches")
                     return
@@ -161,20 +167,21 @@ class OpponentLearning:
                 self.learned.trials[key] = trial
                 self.learned.weights[trial.entry.weights] = self.train_weights(trial.entry)
                 self.notify(name, "candidate", f"fitted to {MIN_MATCHES} matches")
-            self._go_on(trial, name, _matches_since(matches, trial.since))
+            self._continue_trial(trial, name, _select_matches_since(matches, trial.since))
             if not trial.is_over:
                 return
 
-    def _go_on(
-        self, trial: CandidateTrial, name: str, later: Sequence[ObservedOpponentMatch]
+    def _continue_trial(
+        self, trial: CandidateTrial, name: str, later_matches: Sequence[ObservedOpponentMatch]
     ) -> None:
         """Test a candidate, or an accepted opponent, on later matches."""
-        bets = SequentialTests(trial.entry)
-        for match_count, met in enumerate(later, 1):
+        bets = CandidateSequentialTests(trial.entry)
+        for match_count, met in enumerate(later_matches, 1):
             bets.add_match(met)
             if trial.stage == "candidate" and bets.is_accepted:
                 model = fit_opponent_profile(
-                    name, [decision for met in later[:match_count] for decision in met.decisions]
+                    name,
+                    [decision for met in later_matches[:match_count] for decision in met.decisions],
                 )
                 gained, measured = self.test_weights(
                     self.learned.weights[trial.entry.weights], model
@@ -191,7 +198,9 @@ class OpponentLearning:
                 del self.learned.weights[trial.entry.weights]
                 break
         if trial.stage == "candidate":
-            self.notify(name, "candidate", f"{len(later)} later matches, {bets.status_text()}")
+            self.notify(
+                name, "candidate", f"{len(later_matches)} later matches, {bets.status_text()}"
+            )
         promoted = (
             candidate.entry
             for candidate in self.learned.trials.values()
@@ -200,12 +209,13 @@ class OpponentLearning:
         self.learned.opponents = list(promoted)
 
 
-class SequentialTests:
+class CandidateSequentialTests:
     """Sequential tests of a candidate on later matches, as log odds of bets.
 
-    `loss_log_odds` belongs to the bet that the opponent loses more than an equally strong player
-    does. `model_log_odds` belongs to the bet that it decides like the model and not like an unknown
-    player. `_doubt` is the evidence against the model since the model was most likely.
+    `loss_log_odds` belongs to the bet that the opponent loses more than an equally strong
+    player does. `model_log_odds` belongs to the bet that it decides like the model and not
+    like an unknown player. `_counter_evidence` is the evidence against the model since the
+    model was most likely.
     """
 
     def __init__(self, entry: beliefs.OpponentProfile) -> None:
@@ -213,7 +223,7 @@ class SequentialTests:
         generic_profile = next(
             profile for profile in profiles if profile.stop_model is None is profile.answer_model
         )
-        self.loss_log_odds = self.model_log_odds = self._doubt = 0.0
+        self.loss_log_odds = self.model_log_odds = self._counter_evidence = 0.0
         self._belief = beliefs.OpponentBelief((generic_profile, entry))
 
     def add_match(self, match: ObservedOpponentMatch) -> None:
@@ -222,8 +232,10 @@ class SequentialTests:
         generic_likelihood, likelihood = (
             hypothesis.likelihood for hypothesis in self._belief.evidence
         )
-        fallen = min(self.model_log_odds - (likelihood - generic_likelihood), log(_SWAY))
-        self._doubt = max(0.0, self._doubt + fallen)
+        fallen = min(
+            self.model_log_odds - (likelihood - generic_likelihood), log(_MAX_MATCH_LOG_ODDS)
+        )
+        self._counter_evidence = max(0.0, self._counter_evidence + fallen)
         self.model_log_odds = likelihood - generic_likelihood
         self.loss_log_odds += log(1 + _STAKE * (match.total_win_probability_loss() - EQUAL_LOSS))
 
@@ -235,22 +247,22 @@ class SequentialTests:
     @property
     def is_rejected(self) -> bool:
         """True if the last matches contradict the model."""
-        return self._doubt >= log(WIN_ODDS)
+        return self._counter_evidence >= log(WIN_ODDS)
 
     def status_text(self) -> str:
         """Return the current odds of the tests as text."""
-        loss_odds, likely = _odds(self.loss_log_odds), _odds(self.model_log_odds)
+        loss_odds, likely = _format_odds(self.loss_log_odds), _format_odds(self.model_log_odds)
         return f"loses more than an equal player: {loss_odds}; decides as predicted: {likely}"
 
 
-def _odds(ratio: float) -> str:
+def _format_odds(ratio: float) -> str:
     return f"{exp(min(ratio, log(9999))):.3g} to 1"
 
 
-def _matches_since(
+def _select_matches_since(
     matches: Sequence[ObservedOpponentMatch], match_id: str | None
 ) -> Sequence[ObservedOpponentMatch]:
-    """Return the matches after that one, or all if it is not in the log any more."""
+    """Return the matches after `match_id`, or all if the log no longer has it."""
     ids = [met.match_id for met in matches]
     return matches[ids.index(match_id) + 1 :] if match_id in ids else matches
 
@@ -261,24 +273,34 @@ def _matches_since(
 def fit_opponent_profile(
     name: str, decisions: Sequence[ObservedDecision]
 ) -> beliefs.OpponentProfile:
-    """Fit the profile of an opponent to its decisions.
+    """Fit the profile of an opponent to its decisions: when it stops, and what it prefers.
 
-    It has the feature and the exponent of preferences that make the decisions most likely.
+    The profile has the stop feature and the exponent of preferences that make the decisions
+    most likely.
     """
     weights = f"{name} (learned)"
     profiles = tuple(
         beliefs.OpponentProfile(
-            weights, weights, _habits(decisions, by), _tastes(decisions, power), by
+            weights,
+            weights,
+            _estimate_stop_probabilities(decisions, by),
+            _estimate_answer_preferences(decisions, power),
+            by,
         )
-        for by, power in product(beliefs.STOP_FEATURES, _POWERS)
+        for by, power in product(beliefs.STOP_FEATURES, _PREFERENCE_POWERS)
     )
     belief = beliefs.OpponentBelief(profiles)
     belief.update_all(decisions)
     return max(zip(belief.evidence, profiles, strict=True), key=lambda pair: pair[0].likelihood)[1]
 
 
-def _habits(decisions: Sequence[ObservedDecision], by: str) -> beliefs.StopProbabilities:
-    """Return the probabilities to stop; a class that was never seen counts as even."""
+def _estimate_stop_probabilities(
+    decisions: Sequence[ObservedDecision], by: str
+) -> beliefs.StopProbabilities:
+    """Return the estimated probabilities to stop.
+
+    A class of positions that never occurred gets even probabilities.
+    """
     counts = [[[0, 0], [0, 0]] for _ in range(beliefs.MAX_TRACKED_CARDS)]
     for decision in decisions:
         if decision.position.pending is None:
@@ -286,12 +308,17 @@ def _habits(decisions: Sequence[ObservedDecision], by: str) -> beliefs.StopProba
                 beliefs.can_gain_by_stopping(decision.position)
             ]
             bin_counts[decision.action == END_TURN] += 1
-    shares = [tuple(_share(stops, goes + stops) for goes, stops in row) for row in counts]
+    shares = [tuple(_compute_share(stops, goes + stops) for goes, stops in row) for row in counts]
     return tuple((without, with_gain) for without, with_gain in shares)
 
 
-def _tastes(decisions: Sequence[ObservedDecision], power: int) -> beliefs.AnswerPreferences:
-    """Return how often each kind of card was chosen when possible; for an Oracle, its answers."""
+def _estimate_answer_preferences(
+    decisions: Sequence[ObservedDecision], power: int
+) -> beliefs.AnswerPreferences:
+    """Return how often each kind of card was chosen when it was possible.
+
+    For an Oracle, return the shares of its answers.
+    """
     could, did = defaultdict[tuple[str, str], int](int), defaultdict[tuple[str, str], int](int)
     for decision in decisions:
         pending, response = decision.position.pending, decision.action.response
@@ -314,10 +341,10 @@ def _tastes(decisions: Sequence[ObservedDecision], power: int) -> beliefs.Answer
     for (effect, kind), possible_count in could.items():
         sharp = 1 if effect == EffectType.ORACLE else power
         tastes.setdefault(effect, {})[str(kind)] = (
-            _share(did[effect, kind], possible_count) ** sharp
+            _compute_share(did[effect, kind], possible_count) ** sharp
         )
     return tastes
 
 
-def _share(part: int, total: int) -> float:
+def _compute_share(part: int, total: int) -> float:
     return round((part + 0.5) / (total + 1), 4)

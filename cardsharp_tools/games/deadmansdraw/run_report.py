@@ -129,7 +129,7 @@ class RunReport:
     requests: Mapping[str, int]
 
     @property
-    def is_complete(self) -> bool:
+    def are_logs_complete(self) -> bool:
         """True if every log equals the arena's history."""
         return all(match.log_comparison.is_complete for match in self.match_reports)
 
@@ -148,7 +148,7 @@ class RunReport:
         return sum(match.outcome.result == result for match in self.match_reports)
 
     @property
-    def points_with_interval(self) -> tuple[float, float, float]:
+    def points_percent_with_interval(self) -> tuple[float, float, float]:
         """Share of the points in per cent, and the ends of its 95 % interval."""
         results = [_POINTS.get(match.outcome.result, 0.5) for match in self.match_reports]
         low, high = mean_interval(results).scaled(100)
@@ -160,7 +160,7 @@ class RunReport:
 
     def document(self) -> dict[str, object]:
         """Return the report as a JSON document."""
-        points, low, high = self.points_with_interval
+        points, low, high = self.points_percent_with_interval
         return {
             "strategy": self.strategy,
             "opponent": self.opponent,
@@ -173,7 +173,7 @@ class RunReport:
             "points": {"percent": points, "low": low, "high": high},
             "meanScore": [self.mean_score(0), self.mean_score(1)],
             "requests": dict(self.requests),
-            "logComplete": self.is_complete,
+            "logComplete": self.are_logs_complete,
             "matches": [match.document() for match in self.match_reports],
         }
 
@@ -276,7 +276,7 @@ def print_run_report(console: Console, report: RunReport) -> None:
     console.print(table)
     console.print()
     match_count = len(report.match_reports)
-    points, low, high = report.points_with_interval
+    points, low, high = report.points_percent_with_interval
     rows = {
         "won / lost / tied": " / ".join(
             str(report.result_count(r)) for r in ("won", "lost", "tied")

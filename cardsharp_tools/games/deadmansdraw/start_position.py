@@ -11,7 +11,7 @@ from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.game_rooms.match_branch import parse_branch_point
 
 
-def _seed_of_first() -> str:
+def _find_first_player_seed() -> str:
     """Return a seed with which the first player begins, at the original arena and at ours."""
     while True:
         seed = new_seed()
@@ -47,5 +47,5 @@ def start_params_from_match(match_ref: str) -> MatchParams:
         draw_pile=table.draw_pile,
         discard_pile=table.discard_pile,
         banks=(player_bank, opponent_bank),
-        random_seed=_seed_of_first(),
+        random_seed=_find_first_player_seed(),
     )

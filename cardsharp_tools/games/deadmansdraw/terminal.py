@@ -17,7 +17,7 @@ from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch
 from cardsharp_tools.games.deadmansdraw.turn_text import events_text, position_text
 from cardsharp_tools.terminal.screen import Choice, Screen, ScreenMove
 
-_ANSWERS = {
+_ANSWER_VERBS = {
     EffectType.HOOK: "hook",
     EffectType.SWORD: "steal",
     EffectType.CANNON: "shoot",
@@ -35,9 +35,9 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
 
     def __init__(self, names: Sequence[str], you: int) -> None:
         super().__init__(names, you)
-        self._turn: list[Event] = []
+        self._turn_events: list[Event] = []
 
-    def resign(self, state: SimulatedDeadMansDrawMatch) -> SimulatedDeadMansDrawMatch:
+    def state_if_resigned(self, state: SimulatedDeadMansDrawMatch) -> SimulatedDeadMansDrawMatch:
         """Return the match as lost by decision."""
         table, events = terminate(state.state, 1 - self.you, None)
         return state.with_move(table, PastMove(state.history[-1].turn, None, events))
@@ -59,32 +59,36 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
     def choices(self, position: DeadMansDrawPosition) -> Sequence[Choice[Action]]:
         """Return draw and stop, or the answers to an effect."""
         actions = position.legal_actions()
-        return [Choice(str(n), _name(a, position), a) for n, a in enumerate(actions, 1)]
+        return [Choice(str(n), _format_action(a, position), a) for n, a in enumerate(actions, 1)]
 
-    def move_text(
+    def render_screen_move(
         self,
         previous_state: SimulatedDeadMansDrawMatch,
         _action: Action,
         next_state: SimulatedDeadMansDrawMatch,
     ) -> ScreenMove:
-        """Return each of your draws at once, and the opponent's finished turn as one line."""
+        """Return the display of a move: yours at once, the opponent's turn as a line at its end."""
         move = next_state.history[-1]
-        self._turn += move.events
+        self._turn_events += move.events
         is_turn_end = any(isinstance(event, TurnEnded | MatchEnded) for event in move.events)
         is_your_move = move.player == self.you
         lines = []
         if is_your_move or is_turn_end:
-            events = move.events if is_your_move else tuple(self._turn)
+            events = move.events if is_your_move else tuple(self._turn_events)
             name = self.names[move.player or 0]
-            ending = _end(previous_state, next_state, move.player or 0) if is_turn_end else ""
+            ending = (
+                _format_turn_end(previous_state, next_state, move.player or 0)
+                if is_turn_end
+                else ""
+            )
             text = events_text(events) or Text("stops")
             lines.append(Text.assemble((f"{name}: ", "bold"), text, ending))
         if is_turn_end:
-            self._turn = []
+            self._turn_events = []
         return ScreenMove(lines, ends_chapter=is_turn_end and not is_your_move)
 
 
-def _end(
+def _format_turn_end(
     previous_state: SimulatedDeadMansDrawMatch, next_state: SimulatedDeadMansDrawMatch, player: int
 ) -> str:
     began = (
@@ -99,8 +103,8 @@ def _end(
     return f" -> {'busts' if busted else 'banks'}, {gain:+d} points"
 
 
-def _name(action: Action, position: DeadMansDrawPosition) -> str:
-    """Return an action in words, with its value if that is certain."""
+def _format_action(action: Action, position: DeadMansDrawPosition) -> str:
+    """Return an action as text, with its value if that is certain."""
     if action.type is ActionType.DRAW:
         return "draw"
     if action.response is None:
@@ -114,4 +118,4 @@ def _name(action: Action, position: DeadMansDrawPosition) -> str:
         return f"leave {' '.join(map(str, cards))}"
     lies = any(card.suit == placed.suit for placed in position.play_area)
     bust = " and bust" if lies and action.response.effect_type != EffectType.CANNON else ""
-    return f"{_ANSWERS.get(EffectType(action.response.effect_type), 'answer')} {card}{bust}"
+    return f"{_ANSWER_VERBS.get(EffectType(action.response.effect_type), 'answer')} {card}{bust}"

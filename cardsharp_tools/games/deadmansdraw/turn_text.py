@@ -14,7 +14,7 @@ from cardsharp.games.deadmansdraw.history.replay import ReplayTurn, StoredPositi
 from cardsharp.play.strategy import format_percent
 from cardsharp_tools.cli.console import result_console
 
-_STYLES: Mapping[str, str] = {
+_SUIT_STYLES: Mapping[str, str] = {
     Suit.ANCHOR: "blue",
     Suit.HOOK: "cyan",
     Suit.CANNON: "red",
@@ -77,14 +77,11 @@ class PlayerLabels:
 
 def card_text(card: Card) -> Text:
     """Return a card as text in the colour of its suit."""
-    return Text(str(card), style=_STYLES.get(card.suit, ""))
+    return Text(str(card), style=_SUIT_STYLES.get(card.suit, ""))
 
 
 def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
-    """Return a turn as a table row: player, moves, gain and score; `tag` names the match.
-
-    `tag` names the match.
-    """
+    """Return a turn as a table row: player, moves, gain and score; `tag` names the match."""
     player = turn.player
     gain = Text("")
     if player is not None and turn.turn_end_event is not None:
@@ -93,16 +90,18 @@ def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
     is_our_player = player is not None and player == labels.player_index
     name = Text(labels.name(player), style="bold" if is_our_player else "")
     score = labels.score_text([bank.score for bank in turn.final_banks])
-    return _row((str(turn.number), name, events_text(turn.events), gain, score), labels, tag)
+    return _build_turn_row(
+        (str(turn.number), name, events_text(turn.events), gain, score), labels, tag
+    )
 
 
 def detail_row(text: Text, labels: PlayerLabels, tag: str = "") -> Table:
     """Return a row with details of the turn above it."""
-    return _row(("", "", text, "", ""), labels, tag)
+    return _build_turn_row(("", "", text, "", ""), labels, tag)
 
 
-def _row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: str) -> Table:
-    """Return a line whose columns are the same for every turn of a match."""
+def _build_turn_row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: str) -> Table:
+    """Return a table of one row; its columns are the same for every turn of a match."""
     table = Table.grid(padding=(0, 1), expand=True)
     if tag:
         table.add_column(width=len(tag), no_wrap=True, style="dim")
@@ -137,7 +136,7 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
     present_suits = {str(card.suit) for _, cards, _ in listed for card in cards}
     suits = [*SUIT_ORDER, *sorted(present_suits - {*SUIT_ORDER})]
     name_width = max(len(name) for name, _, _ in listed)
-    cells = {suit: [_values(suit, cards) for _, cards, _ in listed] for suit in suits}
+    cells = {suit: [_format_suit_values(suit, cards) for _, cards, _ in listed] for suit in suits}
     widths = {suit: max(len(suit), *map(len, cells[suit])) for suit in suits}
     remarks = [remark for _, _, remark in listed]
     room = width - len(suits) - 1 - sum(widths.values())
@@ -150,7 +149,7 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     table.add_column("", width=min(name_width, max(_MIN_NAME_WIDTH, room)), overflow="fold")
     for suit in suits:
-        cut = Text(suit[: widths[suit]], _STYLES.get(suit, ""))
+        cut = Text(suit[: widths[suit]], _SUIT_STYLES.get(suit, ""))
         table.add_column(cut, no_wrap=True, width=widths[suit])
     table.add_column("", justify="right", no_wrap=True, width=max(map(len, remarks)))
     for index, (name, _, _) in enumerate(listed):
@@ -158,8 +157,11 @@ def suit_table(rows: Iterable[tuple[str, Iterable[Card], str]], width: int) -> T
     return table
 
 
-def _values(suit: str, cards: Iterable[Card]) -> Text:
-    """Return the values of one suit, the highest first: only that one counts in a bank."""
+def _format_suit_values(suit: str, cards: Iterable[Card]) -> Text:
+    """Return the values of one suit, the highest first and bold.
+
+    Only the highest value counts in a bank.
+    """
     values = sorted((card.value for card in cards if card.suit == suit), reverse=True)
     # All values have one digit now, but those of a new suit may have two.
     gap = " " if any(value >= 10 for value in values) else ""  # noqa: PLR2004 - two digits
@@ -173,24 +175,26 @@ def position_text(position: StoredPosition, labels: str = "our") -> Group:
     rows = (
         (f"{labels} bank", player_bank, f"{Bank().with_cards(player_bank).score} points"),
         ("their bank", opponent_bank, f"{Bank().with_cards(opponent_bank).score} points"),
-        ("play area", position.play_area, _count(position.play_area)),
-        ("discarded", position.discard_pile, _count(position.discard_pile)),
-        ("unseen", position.unseen, _count(position.unseen)),
+        ("play area", position.play_area, _format_card_count(position.play_area)),
+        ("discarded", position.discard_pile, _format_card_count(position.discard_pile)),
+        ("unseen", position.unseen, _format_card_count(position.unseen)),
     )
-    return Group(suit_table(rows, result_console().width), *_remarks(position))
+    return Group(suit_table(rows, result_console().width), *_list_remarks(position))
 
 
-def _remarks(position: StoredPosition) -> Iterator[Text]:
-    """Yield a line for each other visible fact."""
+def _list_remarks(position: StoredPosition) -> Iterator[Text]:
+    """Yield a line for each visible fact that is not in the table."""
     if position.play_area:
-        yield _remark("play area, in order", Text(" ").join(map(card_text, position.play_area)))
+        yield _format_remark(
+            "play area, in order", Text(" ").join(map(card_text, position.play_area))
+        )
     pending = position.pending
     if pending is not None:
         cards = " ".join(map(str, pending.cards))
         owed = f", {pending.kraken_count} more to draw" if pending.kraken_count else ""
-        yield _remark("to be answered", f"{pending.effect} {cards}".strip() + owed)
+        yield _format_remark("to be answered", f"{pending.effect} {cards}".strip() + owed)
     if position.known_top is not None:
-        yield _remark("next card", card_text(position.known_top))
+        yield _format_remark("next card", card_text(position.known_top))
     elif position.unseen and position.play_area:
         lying = {card.suit for card in position.play_area}
         unseen_count, bad = (
@@ -198,12 +202,12 @@ def _remarks(position: StoredPosition) -> Iterator[Text]:
             sum(card.suit in lying for card in position.unseen),
         )
         odds_text = f"{bad} of {unseen_count} cards ({format_percent(bad / unseen_count)})"
-        yield _remark("a draw busts with", odds_text)
+        yield _format_remark("a draw busts with", odds_text)
 
 
-def _remark(name: str, text: Text | str) -> Text:
+def _format_remark(name: str, text: Text | str) -> Text:
     return Text.assemble((f"{name:23}", "dim"), text)
 
 
-def _count(cards: Sequence[object]) -> str:
+def _format_card_count(cards: Sequence[object]) -> str:
     return "1 card" if len(cards) == 1 else f"{len(cards)} cards"

@@ -25,8 +25,8 @@ from cardsharp_tools.games.euchre.leak_probe import (
     ProbeOptions,
     probe_decision_kind,
 )
-from cardsharp_tools.games.euchre.remote_player import RemotePlayer
-from cardsharp_tools.http_session import override_proxy
+from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
+from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play import game_service
 from cardsharp_tools.local_play.game_service import IN_MEMORY, service_gateway
 from cardsharp_tools.local_play.handler_environment import LogFile
@@ -116,8 +116,8 @@ def check_leaks(*, options: ProbeOptions = DEFAULT_PROBE_OPTIONS) -> int:
             store, strategy = DEAL_STORE_FACTORY.open(IN_MEMORY, clock), build(options.strategy)
             served = service_gateway(API, EuchreService(store, strategy, clock))
             url = stack.enter_context(served).url
-        stack.enter_context(override_proxy(options.proxy))
-        player = stack.enter_context(RemotePlayer(url))
+        stack.enter_context(override_proxy_during_block(options.proxy))
+        player = stack.enter_context(RemotePlayerClient(url))
         bar = stack.enter_context(ProgressBar(len(DECISION_KINDS) * options.deals))
         findings = []
         for kind in DECISION_KINDS:

@@ -27,14 +27,21 @@ from cardsharp.games.euchre.service.deal_store import (
 )
 from cardsharp.store.match_log import Body, DebugNote, MatchRecord, MatchStatus, MoveRecord
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
-from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, data_folder, sqlite_path
+from cardsharp_tools.match_sources.match_logs import (
+    SQLITE_PREFIX,
+    data_folder,
+    parse_sqlite_location,
+)
 
-_LOG = "euchre.log"
+_LOG_FILE = "euchre.log"
 
 
 @dataclass(frozen=True, slots=True)
-class DealArchive:
-    """Reader in which each deal is a match; `log` has the reasons of the decisions."""
+class DealMatchReader:
+    """Reader of a match log in which each Euchre deal is a match.
+
+    `log` is the file with the reasons of the decisions.
+    """
 
     documents: SqliteDocumentStore
     deals: DealStore
@@ -44,8 +51,8 @@ class DealArchive:
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
     ) -> list[MatchRecord]:
         """Return the headers of the deals, the latest first."""
-        began = (entry for entry in self._began() if day in {None, entry[1].date()})
-        records = (self._record(key, moment) for key, moment in began)
+        began = (entry for entry in self._list_start_times() if day in {None, entry[1].date()})
+        records = (self._read_match(key, moment) for key, moment in began)
         matching = (
             record for record in records if record is not None and status in {None, record.status}
         )
@@ -53,15 +60,19 @@ class DealArchive:
 
     def match(self, match_id: str) -> MatchRecord | None:
         """Return the header of a deal, or None if there is none."""
-        began = (self._record(*entry) for entry in self._began() if _id(entry[0]) == match_id)
+        began = (
+            self._read_match(*entry)
+            for entry in self._list_start_times()
+            if _to_match_id(entry[0]) == match_id
+        )
         return next(began, None)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """Return all events of a deal in their order, with our reasons beside our own."""
-        for key, began in self._began():
-            record = self.deals.read(key) if _id(key) == match_id else None
+        for key, began in self._list_start_times():
+            record = self.deals.read(key) if _to_match_id(key) == match_id else None
             if record is not None:
-                logged, moves = self._logged_decisions(key, began), []
+                logged, moves = self._find_logged_decisions(key, began), []
                 for move in to_move_records(record):
                     decision_type, seat, action = decision_in_event(event_from_move(move))
                     reasons = logged.get((decision_type.value, seat, str(action)))
@@ -74,34 +85,36 @@ class DealArchive:
         """Return no notes: deals have none."""
         return []
 
-    def _began(self) -> Iterator[tuple[DealKey, datetime]]:
-        """Yield the keys and start times of all deals, the last one first."""
+    def _list_start_times(self) -> Iterator[tuple[DealKey, datetime]]:
+        """Return the keys and start times of all deals, the latest first."""
         return (
             (deal_key_of(key), end - DEAL_TTL)
             for key, end in self.documents.keys_and_expiries()
             if end is not None
         )
 
-    def _record(self, key: DealKey, began: datetime) -> MatchRecord | None:
+    def _read_match(self, key: DealKey, started_at: datetime) -> MatchRecord | None:
         try:
             record = self.deals.read(key)
         except StoreError as error:
-            return MatchRecord(_id(key), MatchStatus.RUNNING, began, {}, read_error=str(error))
+            return MatchRecord(
+                _to_match_id(key), MatchStatus.RUNNING, started_at, {}, read_error=str(error)
+            )
         if record is None:
             return None
         over = is_over(record)
         status = MatchStatus.FINISHED if over else MatchStatus.RUNNING
-        return MatchRecord(_id(key), status, began, header_body(record, is_over=over))
+        return MatchRecord(_to_match_id(key), status, started_at, header_body(record, is_over=over))
 
-    def _logged_decisions(
-        self, key: DealKey, began: datetime
+    def _find_logged_decisions(
+        self, key: DealKey, started_at: datetime
     ) -> dict[tuple[object, ...], list[Body]]:
         decisions: dict[tuple[object, ...], list[Body]] = defaultdict(list)
         expected = (key.token, key.game, key.deal)
-        for entry in _entries(self.log):
+        for entry in _read_logged_decisions(self.log):
             entry_key = (entry.get("token"), entry.get("game_num"), entry.get("deal_num"))
             at = datetime.fromisoformat(str(entry["timestamp"]))
-            if entry_key == expected and at >= began:
+            if entry_key == expected and at >= started_at:
                 decisions[entry.get("question"), entry.get("seat"), entry.get("answer")].append(
                     entry
                 )
@@ -109,13 +122,13 @@ class DealArchive:
 
 
 @contextmanager
-def open_archive(store: str | None) -> Iterator[DealArchive]:
+def open_archive(store: str | None) -> Iterator[DealMatchReader]:
     """Open the deals in `sqlite:FILE`, with the reasons from the log beside it or our own.
 
     Raises `ConfigError` if there are no deals.
     """
     name = store or f"{SQLITE_PREFIX}{data_folder() / 'euchre.db'}"
-    file = sqlite_path(name)
+    file = parse_sqlite_location(name)
     if not name.startswith(SQLITE_PREFIX) or not file.is_file():
         raise ConfigError(
             f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
@@ -123,17 +136,17 @@ def open_archive(store: str | None) -> Iterator[DealArchive]:
     with closing(
         DEAL_STORE_FACTORY.open_sqlite_document_store(file, SystemClock(), read_only=True)
     ) as keep:
-        logs = (file.with_suffix(".log"), file.with_name(_LOG), data_folder() / _LOG)
+        logs = (file.with_suffix(".log"), file.with_name(_LOG_FILE), data_folder() / _LOG_FILE)
         log = next((log for log in logs if log.is_file()), logs[0])
-        yield DealArchive(keep, DealStore(keep, SystemClock()), log)
+        yield DealMatchReader(keep, DealStore(keep, SystemClock()), log)
 
 
-def _id(key: DealKey) -> str:
+def _to_match_id(key: DealKey) -> str:
     return f"{key.token}-{key.game}-{key.deal}"
 
 
-def _entries(log: Path) -> Iterator[Body]:
-    """Yield the decisions in a log; other lines are skipped."""
+def _read_logged_decisions(log: Path) -> Iterator[Body]:
+    """Yield the decisions in a log; skip other lines."""
     with suppress(FileNotFoundError), log.open("rb") as lines:
         for line in lines:
             with suppress(ValueError):

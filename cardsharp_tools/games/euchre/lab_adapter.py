@@ -18,18 +18,21 @@ from cardsharp.games.euchre.simulation import SeatedDeal, SimulatedEuchreMatch
 from cardsharp.games.euchre.strategies import Strategy
 from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
-from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch, PlayedAction
 from cardsharp_tools.lab.native_engines import find_native_function
 
 
-def _record(
+def _build_match_record(
     lab_match: LabMatch,
     key: deal_store.DealKey,
     seated_deal: SeatedDeal,
     previous_points: Sequence[int],
 ) -> MatchRecord:
-    """Return a deal's header and outcome for the first player; `previous_points` are the score."""
+    """Return a deal's header and outcome for the first player.
+
+    `previous_points` is the score before the deal.
+    """
     first_player_seats = [seat for seat in SEATS if seated_deal.player_at(seat) in lab_match.seats]
     header = {
         **lab_match.header(GAME.name),
@@ -54,13 +57,16 @@ def _record(
     return MatchRecord(name, MatchStatus.FINISHED, lab_match.started_at, header, outcome=outcome)
 
 
-def _moves(
+def _build_move_records(
     lab_match: LabMatch,
     key: deal_store.DealKey,
     played_actions: Sequence[PlayedAction],
-    laid: Card | None,
+    dealer_discard: Card | None,
 ) -> Iterator[MoveRecord]:
-    """Yield the moves; in a branch the dealer's discard `laid` differs from the original."""
+    """Yield the moves.
+
+    In a branch the actual discard `dealer_discard` differs from the original one.
+    """
     for move_index, played in enumerate(played_actions):
         seated_deal: SeatedDeal = played.state.current
         pending, position = (
@@ -73,13 +79,13 @@ def _moves(
             log_entry = decision_log_entry(key, pending, position, played.decision)
             intent = {**log_entry, "strategy": name, "worker": "lab"}
         action = played.action
-        if laid is not None and isinstance(action, Discard):
-            action = Discard(laid)
-        event = deal_store.encode_event(_event(position, action))
+        if dealer_discard is not None and isinstance(action, Discard):
+            action = Discard(dealer_discard)
+        event = deal_store.encode_event(_to_stored_event(position, action))
         yield MoveRecord(move_index, intent, {"event": event})
 
 
-def _event(position: EuchrePosition, action: Action) -> deal_store.Event:
+def _to_stored_event(position: EuchrePosition, action: Action) -> deal_store.Event:
     table, seat = position.public_state, position.seat
     match action:
         case Bid(suit, alone):
@@ -88,7 +94,7 @@ def _event(position: EuchrePosition, action: Action) -> deal_store.Event:
                 is_answer=True, round=turn_of, bid_index=seat, suit=suit_number, alone=alone
             )
         case Discard(card):
-            return deal_store.DiscardEvent(table.declared_trump_call.caller_seat, card)
+            return deal_store.DiscardEvent(table.require_trump_call.caller_seat, card)
         case Defend(alone):
             return deal_store.DefenseEvent(seat, alone)
     return deal_store.PlayEvent(
@@ -104,11 +110,11 @@ class EuchreLabAdapter(LabAdapter):
 
     default_opponent = "rules"  # the opponent of the engine's measurements
 
-    def find_external_player(self, name: str) -> RemotePlayer | None:
+    def find_external_player(self, name: str) -> RemotePlayerClient | None:
         """Return the player of the service at that address, or None."""
-        return RemotePlayer(name) if "://" in name else None
+        return RemotePlayerClient(name) if "://" in name else None
 
-    def find_strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
+    def find_lab_strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
         """Return the `pimc` engine with N worlds, compiled if possible, or None."""
         name, _, worlds = name.partition("@")
         if name != ENGINE:
@@ -149,8 +155,11 @@ class EuchreLabAdapter(LabAdapter):
             previous_points = played_actions[0].state.points[
                 :: 1 if seated_deal.first_player % 2 == 0 else -1
             ]
-            record = _record(match, key, seated_deal, previous_points)
-            yield record, list(_moves(match, key, played_actions, seated_deal.deal.discard))
+            record = _build_match_record(match, key, seated_deal, previous_points)
+            yield (
+                record,
+                list(_build_move_records(match, key, played_actions, seated_deal.deal.discard)),
+            )
 
     def decision_kind(self, position: EuchrePosition) -> str:
         """Return the kind of a decision; for a card also its trick."""

@@ -24,7 +24,7 @@ from cardsharp.games.euchre.rules import Deal, apply, legal_actions, start
 from cardsharp.games.euchre.service.bootstrap import DEFAULT_STRATEGY
 from cardsharp.games.euchre.simulation import resample_unseen_cards, shuffled_deck
 from cardsharp_tools.cli.options import CommandOptions, Json, ProxyAddress
-from cardsharp_tools.games.euchre.remote_player import RemotePlayer
+from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 
 PASS_RATE = 0.6  # probability that a bidder passes instead of choosing at random
 
@@ -105,7 +105,7 @@ DEFAULT_PROBE_OPTIONS = ProbeOptions()
 
 
 def probe_decision_kind(
-    player: RemotePlayer,
+    player: RemotePlayerClient,
     kind: str,
     options: ProbeOptions,
     on_deal: Callable[[], None] = lambda: None,
@@ -125,7 +125,7 @@ def probe_decision_kind(
     return LeakProbeResult(kind, options.deals, changed)
 
 
-def _request_action(player: RemotePlayer, deal: Deal) -> Action:
+def _request_action(player: RemotePlayerClient, deal: Deal) -> Action:
     """Return the answer of the player to act, after sending all events."""
     player.begin_deal(deal, frozenset())
     return player.decide(deal)

@@ -20,7 +20,7 @@ class BidView(BaseModel, alias_generator=to_camel, validate_by_name=True):
     alone: bool = Field(validation_alias="goes_alone")
 
 
-class PlayView(BaseModel, alias_generator=to_camel, validate_by_name=True):
+class PlayedCardView(BaseModel, alias_generator=to_camel, validate_by_name=True):
     """Played card and its player."""
 
     pos: int = Field(validation_alias="seat")
@@ -48,13 +48,13 @@ class DealView(BaseModel, alias_generator=to_camel, validate_by_name=True):
     alone: bool = Field(
         default=False, validation_alias=AliasPath("public_state", "trump_call", "goes_alone")
     )
-    tricks: tuple[tuple[PlayView, ...], ...] = Field(
+    tricks: tuple[tuple[PlayedCardView, ...], ...] = Field(
         validation_alias=AliasPath("public_state", "tricks")
     )
     discard: int | None
 
 
-def _action(action: Action) -> JsonValue:
+def _encode_action(action: Action) -> JsonValue:
     match action:
         case Bid():
             return BidView.model_validate(action, from_attributes=True).model_dump()
@@ -65,5 +65,9 @@ def _action(action: Action) -> JsonValue:
 
 
 CODEC = ProtocolCodec(
-    position_encoder(DealView), attrgetter("legal_actions"), _action, EuchreDecision, EuchreOption
+    position_encoder(DealView),
+    attrgetter("legal_actions"),
+    _encode_action,
+    EuchreDecision,
+    EuchreOption,
 )

@@ -37,20 +37,20 @@ Json = dict[str, object]
 
 Message = tuple[str, str, Json, Json]  # method, path, address, and the other fields
 
-_ROUND = 4
-_SUITS = range(-1, 5)
+_BIDS_PER_ROUND = 4
+_SUIT_CODES = range(-1, 5)
 
 
-class RemoteServiceError(CardsharpError):
-    """Error: a response that would end the real client's tournament."""
+class FatalServiceResponse(CardsharpError):
+    """Error response that would end the tournament of the real client."""
 
 
-class RemotePlayer:
+class RemotePlayerClient:
     """Client of a service that plays one token's seats; a context manager.
 
     `base` is prefixed to every path as it is. The constructor raises `ConfigError` if it is not an
-    address. Requests raise `Unreachable` without an answer, and `RemoteServiceError` for a response
-    that would have ended the real client's tournament.
+    address. Requests raise `Unreachable` without an answer, and `FatalServiceResponse` for a
+    response that would have ended the real client's tournament.
     """
 
     def __init__(self, base: str) -> None:
@@ -63,7 +63,7 @@ class RemotePlayer:
         self._has_session = False
         self._deal_number = -1
         self._seats: frozenset[int] = frozenset()
-        self._sent_count = 0
+        self._sent_message_count = 0
 
     def __enter__(self) -> Self:
         return self
@@ -82,63 +82,76 @@ class RemotePlayer:
     def begin_deal(self, deal: Deal, seats: frozenset[int]) -> None:
         """Send the start of a deal; before the first one, that of the session and game."""
         if not self._has_session:
-            response = self._call("POST", "/session", {"token": self.token}, {"status": "new"})
+            response = self._send_request(
+                "POST", "/session", {"token": self.token}, {"status": "new"}
+            )
             if (response.get("cards"), response.get("suits")) != ([*range(24)], [*range(4)]):
-                raise RemoteServiceError(
+                raise FatalServiceResponse(
                     "The service numbers cards or suits differently from this program."
                 )
-            self._call("POST", "/game", {"token": self.token, "gameNum": 0}, {"status": "new"})
+            self._send_request(
+                "POST", "/game", {"token": self.token, "gameNum": 0}, {"status": "new"}
+            )
             self._has_session = True
         self._deal_number += 1
-        self._seats, self._sent_count = seats, 0
-        self._call("POST", "/deal", self._address(), {"cards": [*deal.cards], "status": "new"})
+        self._seats, self._sent_message_count = seats, 0
+        self._send_request(
+            "POST", "/deal", self._build_deal_fields(), {"cards": [*deal.cards], "status": "new"}
+        )
 
     def decide(self, deal: Deal) -> Action:
         """Send what has happened, and return the action of the seat to act."""
         seat, decision_type = required_pending_decision(deal.public_state)
         match decision_type:
             case DecisionType.BID:
-                self._tell(deal)
-                response = self._call("GET", "/bid", self._bid_address(deal.public_state, seat), {})
-                suit = _integer(response, "suit")
-                if suit not in _SUITS or "alone" not in response:
-                    raise RemoteServiceError(f"GET /bid was answered {response}.")
-                return Bid(suit, bool(response["alone"])) if suit in range(_ROUND) else Bid()
+                self._send_new_messages(deal)
+                response = self._send_request(
+                    "GET", "/bid", self._build_bid_fields(deal.public_state, seat), {}
+                )
+                suit = _require_integer(response, "suit")
+                if suit not in _SUIT_CODES or "alone" not in response:
+                    raise FatalServiceResponse(f"GET /bid was answered {response}.")
+                return (
+                    Bid(suit, bool(response["alone"])) if suit in range(_BIDS_PER_ROUND) else Bid()
+                )
             case DecisionType.DISCARD:
-                address = self._swap_address(deal.public_state)
+                address = self._build_swap_fields(deal.public_state)
                 offered = [*deal.cards[15:20], deal.public_state.turn_card]
-                response = self._call("GET", "/swap", address, {"swappableCards": offered})
-                return Discard(_integer(response, "card"))
+                response = self._send_request("GET", "/swap", address, {"swappableCards": offered})
+                return Discard(_require_integer(response, "card"))
             case DecisionType.DEFEND:
                 return Defend(goes_alone=False)  # the real client does not ask
             case DecisionType.PLAY:
-                self._tell(deal)
+                self._send_new_messages(deal)
                 trick_index = len(deal.public_state.complete_tricks)
                 legal = [action.card for action in legal_actions(deal) if isinstance(action, Play)]
-                address = self._play_address(deal.public_state, trick_index, seat)
-                response = self._call("GET", "/play", address, {"playableCards": legal})
-                return Play(_integer(response, "card"))
+                address = self._build_play_fields(deal.public_state, trick_index, seat)
+                response = self._send_request("GET", "/play", address, {"playableCards": legal})
+                return Play(_require_integer(response, "card"))
 
     def end_deal(self, deal: Deal) -> None:
         """Send the remaining actions and the end of the deal."""
-        self._tell(deal)
-        self._call("PATCH", "/deal", self._address(), {"status": "complete"})
+        self._send_new_messages(deal)
+        self._send_request("PATCH", "/deal", self._build_deal_fields(), {"status": "complete"})
 
-    def _tell(self, deal: Deal) -> None:
-        messages = list(self._story(deal))
-        for message in messages[self._sent_count :]:
-            self._call(*message)
-        self._sent_count = len(messages)
+    def _send_new_messages(self, deal: Deal) -> None:
+        messages = list(self._list_messages(deal))
+        for message in messages[self._sent_message_count :]:
+            self._send_request(*message)
+        self._sent_message_count = len(messages)
 
-    def _story(self, deal: Deal) -> Iterator[Message]:
-        """Yield the others' moves and each trick, the next when its first card is requested."""
+    def _list_messages(self, deal: Deal) -> Iterator[Message]:
+        """Yield the messages about the others' moves and about each trick.
+
+        A trick is announced when its first card is requested.
+        """
         table, call = deal.public_state, deal.public_state.trump_call
         for index, bid in enumerate(table.bids):
-            if index % _ROUND not in self._seats:
+            if index % _BIDS_PER_ROUND not in self._seats:
                 more: Json = {"suit": -1 if bid.suit is None else bid.suit, "alone": bid.goes_alone}
-                yield "POST", "/bid", self._bid_address(table, index), more
+                yield "POST", "/bid", self._build_bid_fields(table, index), more
         if table.has_discarded and call is not None and DEALER not in self._seats:
-            yield "POST", "/swap", self._swap_address(table), {"card": deal.discard}
+            yield "POST", "/swap", self._build_swap_fields(table), {"card": deal.discard}
         pending = pending_decision(table)
         leads = (
             pending is not None
@@ -146,37 +159,42 @@ class RemotePlayer:
             and not table.current_trick
         )
         for index in range(len(table.tricks) + leads):
-            of_trick = {**self._address(), "trickNum": index}
-            opened: Json = {"leadPos": _leader(table, index), "status": "new"}
+            of_trick = {**self._build_deal_fields(), "trickNum": index}
+            opened: Json = {"leadPos": _find_trick_leader(table, index), "status": "new"}
             yield "POST", "/trick", of_trick, opened
             for seat, card in table.tricks[index] if index < len(table.tricks) else ():
                 if seat not in self._seats:
-                    address = self._play_address(table, index, seat)
+                    address = self._build_play_fields(table, index, seat)
                     yield "POST", "/play", address, {"card": card}
             if index < len(table.complete_tricks):
                 yield "PATCH", "/trick", of_trick, {"status": "complete"}
 
-    def _address(self) -> Json:
+    def _build_deal_fields(self) -> Json:
         return {"token": self.token, "gameNum": 0, "dealNum": self._deal_number}
 
-    def _bid_address(self, table: PublicState, pos: int) -> Json:
-        rounds = 1 + len(table.bids) // _ROUND
-        return {**self._address(), "round": rounds, "turnCard": table.turn_card, "pos": pos}
+    def _build_bid_fields(self, table: PublicState, seat: int) -> Json:
+        rounds = 1 + len(table.bids) // _BIDS_PER_ROUND
+        return {
+            **self._build_deal_fields(),
+            "round": rounds,
+            "turnCard": table.turn_card,
+            "pos": seat,
+        }
 
-    def _swap_address(self, table: PublicState) -> Json:
+    def _build_swap_fields(self, table: PublicState) -> Json:
         call_fields = {
-            "declarerPos": table.declared_trump_call.caller_seat,
+            "declarerPos": table.require_trump_call.caller_seat,
             "turnCard": table.turn_card,
         }
-        return {**self._address(), **call_fields, "pos": DEALER}
+        return {**self._build_deal_fields(), **call_fields, "pos": DEALER}
 
-    def _play_address(self, table: PublicState, trick_index: int, seat: int) -> Json:
-        seq = (seat - _leader(table, trick_index)) % 4
-        return {**self._address(), "trickNum": trick_index, "trickSeq": seq, "pos": seat}
+    def _build_play_fields(self, table: PublicState, trick_index: int, seat: int) -> Json:
+        seq = (seat - _find_trick_leader(table, trick_index)) % 4
+        return {**self._build_deal_fields(), "trickNum": trick_index, "trickSeq": seq, "pos": seat}
 
-    def _call(self, method: str, path: str, address: Json, more: Json) -> Json:
-        """Return the response to a request; all fields of the address must come back unchanged."""
-        payload = {**address, **more}
+    def _send_request(self, method: str, path: str, address: Json, other_fields: Json) -> Json:
+        """Send a request and return the response, which must repeat all fields of `address`."""
+        payload = {**address, **other_fields}
         query: Any = payload if method == "GET" else None
         try:
             response = self._http.request(
@@ -193,9 +211,9 @@ class RemotePlayer:
                 "Is `cardsharp euchre serve` running there?"
             ) from error
         echo = dict(address)
-        if "status" in more:
-            echo["status"] = "active" if more["status"] == "new" else more["status"]
-        return _checked(f"{method} {path}", response, echo)
+        if "status" in other_fields:
+            echo["status"] = "active" if other_fields["status"] == "new" else other_fields["status"]
+        return _validate_response(f"{method} {path}", response, echo)
 
 
 class RemoteMatchPlayer:
@@ -204,72 +222,70 @@ class RemoteMatchPlayer:
     A deal begins with the first request in it, and is ended after it.
     """
 
-    def __init__(self, remote: RemotePlayer, seats: tuple[int, ...]) -> None:
+    def __init__(self, remote: RemotePlayerClient, seats: tuple[int, ...]) -> None:
         self._remote = remote
-        self._chairs = seats
-        self._number: int | None = None
+        self._seats = seats
+        self._deal_index: int | None = None
 
     def decide(self, match: SimulatedEuchreMatch) -> Action:
         """Return the action that the service chooses."""
-        if self._number != len(match.finished):
-            self._end(match.finished)
+        if self._deal_index != len(match.finished):
+            self._end_current_deal(match.finished)
             seats = (
-                seat
-                for seat in range(PLAYER_COUNT)
-                if match.current.player_at(seat) in self._chairs
+                seat for seat in range(PLAYER_COUNT) if match.current.player_at(seat) in self._seats
             )
             self._remote.begin_deal(match.current.deal, frozenset(seats))
-            self._number = len(match.finished)
+            self._deal_index = len(match.finished)
         return self._remote.decide(match.current.deal)
 
-    def end_match(self, match: SimulatedEuchreMatch) -> None:
-        """Send the end of the last deal."""
-        self._end(match.all_deals)
+    def on_match_end(self, match: SimulatedEuchreMatch) -> None:
+        """End the match: send the end of its last deal to the service."""
+        self._end_current_deal(match.all_deals)
 
-    def _end(self, deals: Sequence[SeatedDeal]) -> None:
-        if self._number is not None:
-            self._remote.end_deal(deals[self._number].deal)
+    def _end_current_deal(self, deals: Sequence[SeatedDeal]) -> None:
+        if self._deal_index is not None:
+            self._remote.end_deal(deals[self._deal_index].deal)
 
 
-def _checked(request_name: str, response: requests.Response, echo: Json) -> Json:
-    """Return the JSON of a response.
+def _validate_response(request_name: str, response: requests.Response, echo: Json) -> Json:
+    """Return the JSON object of a response.
 
-    Raises `RemoteServiceError` if the real client would fail.
+    Raise `FatalServiceResponse` if the real client would fail.
     """
     if not response.ok:
-        raise RemoteServiceError(
+        raise FatalServiceResponse(
             f"{request_name} was answered {response.status_code}: {response.text[:500]}"
         )
     try:
         response_body = response.json()
     except ValueError as error:
-        raise RemoteServiceError(f"{request_name} was answered without JSON.") from error
+        raise FatalServiceResponse(f"{request_name} was answered without JSON.") from error
     for name, value in echo.items():
         echoed_value = response_body.get(name)
         if echoed_value != value or type(echoed_value) is not type(value):
-            raise RemoteServiceError(
+            raise FatalServiceResponse(
                 f"{request_name} must send {name} {value!r} back, not {echoed_value!r}."
             )
     result: Json = response_body
     return result
 
 
-def _integer(response: Json, name: str) -> int:
+def _require_integer(response: Json, name: str) -> int:
     value = response.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise RemoteServiceError(f"{name} must be a whole number, not {value!r}.")
+        raise FatalServiceResponse(f"{name} must be a whole number, not {value!r}.")
     return value
 
 
-def _leader(table: PublicState, trick_index: int) -> int:
+def _find_trick_leader(table: PublicState, trick_index: int) -> int:
     return table.trick_winners[trick_index - 1] if trick_index else 0
 
 
 def play_random_game(url: str, random: Random) -> None:
     """Play a game in which the service has all four seats; raise `CardsharpError` on failure."""
     euchre, chairs = EuchreSimulation(), tuple(range(PLAYER_COUNT))
-    with RemotePlayer(url) as remote:
+    with RemotePlayerClient(url) as remote:
         player = remote.for_match(chairs)
-        player.end_match(
+        player.on_match_end(
             play_match(euchre, euchre.initial_state(random), [player] * PLAYER_COUNT, random)
         )

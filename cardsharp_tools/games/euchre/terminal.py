@@ -21,8 +21,8 @@ from cardsharp.games.euchre.rules import score
 from cardsharp.games.euchre.simulation import PLAYER_COUNT, SeatedDeal, SimulatedEuchreMatch
 from cardsharp_tools.terminal.screen import Choice, ChoiceGroup, Screen, ScreenMove, format_columns
 
-_CHAIRS = ("you", "left", "partner", "right")
-_RANKS = ("nine", "ten", "jack", "queen", "king", "ace")
+_RELATIVE_SEAT_NAMES = ("you", "left", "partner", "right")
+_RANK_NAMES = ("nine", "ten", "jack", "queen", "king", "ace")
 
 _PROMPTS = {
     DecisionType.BID: "Your bid:",
@@ -46,17 +46,20 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
 
     def __init__(self, names: Sequence[str], you: int) -> None:
         seats = range(len(names))
-        super().__init__([_CHAIRS[(seat - you) % PLAYER_COUNT] for seat in seats], you)
-        self._points: tuple[int, int] | None = (0, 0)
-        self._deals: int | None = 1
+        super().__init__([_RELATIVE_SEAT_NAMES[(seat - you) % PLAYER_COUNT] for seat in seats], you)
+        self._viewer_first_points: tuple[int, int] | None = (0, 0)
+        self._deal_count: int | None = 1
 
-    def restore_from_header(self, header: Mapping[str, object]) -> None:
+    def restore_score_from_header(self, header: Mapping[str, object]) -> None:
         """Restore the score at the start of the deal, if the header has it."""
-        self._deals, points = None, initial_score(header)
-        self._points = None if points is None else self._viewer_points_first(points)
+        self._deal_count, points = None, initial_score(header)
+        self._viewer_first_points = None if points is None else self._put_viewer_first(points)
 
-    def resign(self, state: SimulatedEuchreMatch) -> SimulatedEuchreMatch | None:
-        """Return the match with only its finished deals."""
+    def state_if_resigned(self, state: SimulatedEuchreMatch) -> SimulatedEuchreMatch | None:
+        """Return the final state if the person leaves now: the match with only its finished deals.
+
+        Returns None if no deal is finished.
+        """
         return (
             SimulatedEuchreMatch(state.finished[-1], state.finished[:-1], state.points)
             if state.finished
@@ -65,9 +68,13 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
 
     def status_line(self, position: EuchrePosition) -> str:
         """Return the number of the deal, the score, and the dealer."""
-        deal = "" if self._deals is None else f"Deal {self._deals}; "
-        score = "" if self._points is None else "score: you {}, they {}; ".format(*self._points)
-        text = f"{deal}{score}{_name(DEALER, position.seat)} dealt"
+        deal = "" if self._deal_count is None else f"Deal {self._deal_count}; "
+        score = (
+            ""
+            if self._viewer_first_points is None
+            else "score: you {}, they {}; ".format(*self._viewer_first_points)
+        )
+        text = f"{deal}{score}{_to_seat_name(DEALER, position.seat)} dealt"
         return text[0].upper() + text[1:]
 
     def position_view(self, position: EuchrePosition) -> Iterator[RenderableType]:
@@ -77,7 +84,10 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         call, trump = table.trump_call, table.trump
         if call is not None and trump is not None:
             alone = ", alone" if call.goes_alone else ""
-            yield f"Trumps are {SUIT_NAMES[trump]}, called by {_name(call.caller_seat, me)}{alone}."
+            yield (
+                f"Trumps are {SUIT_NAMES[trump]}, called by "
+                f"{_to_seat_name(call.caller_seat, me)}{alone}."
+            )
         elif table.bids:
             yield f"{len(table.bids)} passed."
         if table.tricks:
@@ -85,7 +95,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
             yield f"Tricks: you {won[0]}, they {won[1]}."
         if table.current_trick:
             cards = ", ".join(
-                f"{_name(seat, me)} {card_text(card)}" for seat, card in table.current_trick
+                f"{_to_seat_name(seat, me)} {card_text(card)}" for seat, card in table.current_trick
             )
             yield f"On the table: {cards}"
         yield f"Your hand: {hand_text(position)}"
@@ -131,7 +141,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
             )
         ]
 
-    def move_text(
+    def render_screen_move(
         self, previous_state: SimulatedEuchreMatch, action: Action, next_state: SimulatedEuchreMatch
     ) -> ScreenMove:
         """Return the text of an action, the winner of the trick and the result of the deal."""
@@ -140,56 +150,61 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         lines = (
             []
             if pending is None
-            else [*self._action_lines(previous_state.current, finished_deal, pending.seat, action)]
+            else [*self._format_action(previous_state.current, finished_deal, pending.seat, action)]
         )
         if next_state.current is previous_state.current or (
             len(next_state.finished) == len(previous_state.finished) and not next_state.is_over
         ):
             return ScreenMove(lines)
-        self._deals = None if self._deals is None else self._deals + 1
-        self._points = self._viewer_points_first(next_state.points)
+        self._deal_count = None if self._deal_count is None else self._deal_count + 1
+        self._viewer_first_points = self._put_viewer_first(next_state.points)
         final_position = position_for(finished_deal.deal, finished_deal.seat_of(self.you))
         return ScreenMove(
-            [*lines, *self._ending(finished_deal)], ends_chapter=True, final_view=final_position
+            [*lines, *self._format_deal_result(finished_deal)],
+            ends_chapter=True,
+            final_view=final_position,
         )
 
-    def _action_lines(
+    def _format_action(
         self, previous_deal: SeatedDeal, seated_deal: SeatedDeal, seat: int, action: Action
     ) -> Iterator[str]:
-        name, table = self._at(seated_deal, seat), seated_deal.deal.public_state
-        if isinstance(action, Discard) and name != _CHAIRS[0]:
+        name, table = self._find_player_name(seated_deal, seat), seated_deal.deal.public_state
+        if isinstance(action, Discard) and name != _RELATIVE_SEAT_NAMES[0]:
             yield f"{name}: discards a card"
             return
         yield f"{name}: {action_text(action, previous_deal.deal.public_state)}"
         call = table.trump_call
         if isinstance(action, Bid) and call is not None and call.is_order_up:
-            yield f"-- {card_text(table.turn_card)} goes to {self._at(seated_deal, DEALER)}"
+            yield (
+                f"-- {card_text(table.turn_card)} goes to "
+                f"{self._find_player_name(seated_deal, DEALER)}"
+            )
         if isinstance(action, Play) and not table.current_trick:
-            yield f"-- trick for {self._at(seated_deal, table.trick_winners[-1])}"
+            yield f"-- trick for {self._find_player_name(seated_deal, table.trick_winners[-1])}"
 
-    def _ending(self, last_deal: SeatedDeal) -> Iterator[str]:
+    def _format_deal_result(self, last_deal: SeatedDeal) -> Iterator[str]:
         result, trump = score(last_deal.deal.public_state), last_deal.deal.public_state.trump
         if result.caller_side is None or trump is None:
             yield "-- Everybody passed."
             return
-        caller, end = self._at(last_deal, result.caller_side), "made"
+        caller, end = self._find_player_name(last_deal, result.caller_side), "made"
         if result.is_euchred:
             end = "euchred"
         tricks = "1 trick" if result.tricks == 1 else f"{result.tricks} tricks"
         points = "1 point" if max(result.points) == 1 else f"{max(result.points)} points"
         scorer = "You" if result.points[(self.you - last_deal.first_player) % 2] else "They"
         yield f"-- {caller} called {SUIT_NAMES[trump]}: {tricks}, {end}. {scorer} score {points}."
-        yield "-- The score: you {}, they {}.".format(*self._points or ())
+        yield "-- The score: you {}, they {}.".format(*self._viewer_first_points or ())
 
-    def _viewer_points_first(self, points: tuple[int, int]) -> tuple[int, int]:
+    def _put_viewer_first(self, points: tuple[int, int]) -> tuple[int, int]:
         return points if self.you % 2 == 0 else (points[1], points[0])
 
-    def _at(self, seated_deal: SeatedDeal, seat: int) -> str:
+    def _find_player_name(self, seated_deal: SeatedDeal, seat: int) -> str:
         return self.names[seated_deal.player_at(seat)]
 
 
-def _name(seat: int, me: int) -> str:
-    return _CHAIRS[(seat - me) % PLAYER_COUNT]
+def _to_seat_name(seat: int, viewer_seat: int) -> str:
+    return _RELATIVE_SEAT_NAMES[(seat - viewer_seat) % PLAYER_COUNT]
 
 
 def card_text(card: Card) -> str:
@@ -214,4 +229,4 @@ def action_aliases(action: Action) -> str:
         return str(action)
     rank, suit = rank_of(action.card), action.card & 3
     short = f"{RANK_NAMES[rank]}{SUIT_LETTERS[suit]}"
-    return f"{short} {RANK_NAMES[rank]} {_RANKS[rank]} of {SUIT_NAMES[suit]}"
+    return f"{short} {RANK_NAMES[rank]} {_RANK_NAMES[rank]} of {SUIT_NAMES[suit]}"

@@ -18,7 +18,7 @@ from cardsharp.games.blef.simulation import CARD_COUNT_RANGES, BlefSimulation, S
 from cardsharp.games.blef.strategies import build
 from cardsharp.games.blef.strategies.bayes import best_decision, evaluate_bets
 from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
-from cardsharp.games.blef.strategies.opponent_model import opponent_models
+from cardsharp.games.blef.strategies.opponent_model import opponent_models_by_seat
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
@@ -31,15 +31,15 @@ from cardsharp_tools.research.blef.held_out_opponents import LOOKAHEAD_PLAYERS, 
 from cardsharp_tools.terminal.progress import track
 
 
-class ScoreTarget(NamedTuple):
+class ScoreThresholds(NamedTuple):
     """Minimum points in 100, and minimum lower end of their confidence interval."""
 
     points: float
     lower_bound: float
 
 
-_LEVELS = 10
-_ALONE, _AGAINST_COPIES = ScoreTarget(90, 86), ScoreTarget(75, 0)
+_LEVEL_COUNT = 10
+_ALONE, _AGAINST_COPIES = ScoreThresholds(90, 86), ScoreThresholds(75, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +103,14 @@ def benchmark(*, options: BenchmarkOptions = BenchmarkOptions()) -> int:
     return ExitCode.FAILED if any(map(shortfall, duels)) else ExitCode.OK
 
 
-def score_target(duel: DuelResult) -> ScoreTarget:
+def score_thresholds(duel: DuelResult) -> ScoreThresholds:
     """Return the target of a duel against a single opponent, or against several copies of it."""
     return _ALONE if duel.plan.opponent_copies == 1 else _AGAINST_COPIES
 
 
 def shortfall(duel: DuelResult) -> float:
     """Return by how many points per 100 a duel misses its target, 0 if it does not."""
-    aim = score_target(duel)
+    aim = score_thresholds(duel)
     return round(max(0.0, aim.points - duel.points_percent, aim.lower_bound - duel.interval.low), 1)
 
 
@@ -195,18 +195,18 @@ def calibration_curve(predictions: Sequence[BetPrediction]) -> list[CalibrationB
 
     Tenths without predictions are left out.
     """
-    levels: list[list[BetPrediction]] = [[] for _ in range(_LEVELS)]
+    levels: list[list[BetPrediction]] = [[] for _ in range(_LEVEL_COUNT)]
     for prediction in predictions:
-        levels[min(int(prediction.chance * _LEVELS), _LEVELS - 1)].append(prediction)
-    return [_level(level) for level in levels if level]
+        levels[min(int(prediction.chance * _LEVEL_COUNT), _LEVEL_COUNT - 1)].append(prediction)
+    return [_build_calibration_bin(level) for level in levels if level]
 
 
-def _level(level: Sequence[BetPrediction]) -> CalibrationBin:
-    observed_rate = fmean(prediction.was_true for prediction in level)
-    bounds = wilson_interval(observed_rate, len(level)).scaled(100)
+def _build_calibration_bin(predictions: Sequence[BetPrediction]) -> CalibrationBin:
+    observed_rate = fmean(prediction.was_true for prediction in predictions)
+    bounds = wilson_interval(observed_rate, len(predictions)).scaled(100)
     return CalibrationBin(
-        len(level),
-        100 * fmean(prediction.chance for prediction in level),
+        len(predictions),
+        100 * fmean(prediction.chance for prediction in predictions),
         100 * observed_rate,
         *bounds,
     )
@@ -220,15 +220,15 @@ def bet_predictions(players: int, seed: int) -> Iterator[BetPrediction]:
             strategy_names[(game_number + seat) % len(strategy_names)]
             for seat in range(players - 1)
         ]
-        yield from _first_seat_predictions(
+        yield from _iter_first_seat_predictions(
             BlefSimulation(players), opponents, Random(f"{seed} {game_number}")
         )
 
 
-def _first_seat_predictions(
+def _iter_first_seat_predictions(
     simulation: BlefSimulation, opponents: Sequence[str], dice: Random
 ) -> Iterator[BetPrediction]:
-    """Yield the predictions of the first seat in a game until it is out."""
+    """Yield the predictions of the first seat until it is out of the game."""
     players = [build(name, dice) for name in opponents]
     state: SimulatedBlefMatch = simulation.initial_state(dice)
     while state.current_round.n_cards[0] and (seat := simulation.current_seat(state)) is not None:
@@ -237,7 +237,7 @@ def _first_seat_predictions(
             action = players[seat - 1].decide(position).action
         else:
             evaluation, bet_probabilities = (
-                evaluate_bets(position, opponent_models(position)),
+                evaluate_bets(position, opponent_models_by_seat(position)),
                 hand_bet_probabilities(position),
             )
             action = best_decision(position, evaluation).action

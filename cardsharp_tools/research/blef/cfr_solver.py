@@ -62,11 +62,15 @@ class SmallRound:
 
     def check_values(self, seat: int, history: int, reach_probabilities: Row) -> Row:
         """Return by hand the value of a check, given the opponent's reach probabilities."""
-        return _weighted(self.payoffs[seat][history.bit_length() - 1].if_false, reach_probabilities)
+        return _sum_weighted_rows(
+            self.payoffs[seat][history.bit_length() - 1].if_false, reach_probabilities
+        )
 
-    def called_values(self, seat: int, history: int, reach_probabilities: Row) -> Row:
+    def values_if_checked(self, seat: int, history: int, reach_probabilities: Row) -> Row:
         """Return by hand the value if the opponent checks the last bet."""
-        return _weighted(self.payoffs[seat][history.bit_length() - 1].if_true, reach_probabilities)
+        return _sum_weighted_rows(
+            self.payoffs[seat][history.bit_length() - 1].if_true, reach_probabilities
+        )
 
     def always_check_strategy(self, seat: int, history: int) -> ActionProbabilities:
         """Return the play of an untrained seat: check, or open with the highest card."""
@@ -95,27 +99,31 @@ def build_small_round(starter: int, other: int) -> SmallRound:
             f"Only rounds of 2 to {_MAX_CARDS} cards, one each at least, can be solved."
         )
     cards = (starter, other)
-    hands = (_hands(starter), _hands(other))
+    hands = (_list_hands(starter), _list_hands(other))
     bets = tuple(n for n, bet in enumerate(BETS) if bet.rank_counts and bet.size <= sum(cards))
     deals = [
-        [_ways(first_hand, second_hand) for second_hand in hands[1]] for first_hand in hands[0]
+        [_count_deals(first_hand, second_hand) for second_hand in hands[1]]
+        for first_hand in hands[0]
     ]
     total_ways = sum(map(sum, deals))
     chances = [[ways / total_ways for ways in row] for row in deals]
     mirrored = [list(column) for column in zip(*chances, strict=True)]
     starter_values, other_values = (
-        {bet: _won(bet, hands[seat], hands[1 - seat], seat_chances) for bet in bets}
+        {
+            bet: _build_payoff_matrices(bet, hands[seat], hands[1 - seat], seat_chances)
+            for bet in bets
+        }
         for seat, seat_chances in ((STARTER, mirrored), (OTHER, chances))
     )
     return SmallRound(cards, hands, bets, (starter_values, other_values))
 
 
-def _hands(cards: int) -> list[Values]:
+def _list_hands(cards: int) -> list[Values]:
     return list(combinations_with_replacement(range(len(RANKS)), cards))
 
 
-def _ways(first_hand: Values, second_hand: Values) -> int:
-    """Return the number of ways in which these hands can be dealt in all suits."""
+def _count_deals(first_hand: Values, second_hand: Values) -> int:
+    """Return the number of ways in which all suits allow to deal these two hands."""
     first_counts, second_counts = Counter(first_hand), Counter(second_hand)
     return prod(
         comb(len(SUITS), first_counts[value])
@@ -124,24 +132,24 @@ def _ways(first_hand: Values, second_hand: Values) -> int:
     )
 
 
-def _won(
+def _build_payoff_matrices(
     bet: int, hands: Sequence[Values], other_hands: Sequence[Values], chances: Sequence[Row]
 ) -> PayoffMatrices:
     fails, holds = [], []
     for other_hand, row in zip(other_hands, chances, strict=True):
-        true = [_holds(bet, (*hand, *other_hand)) for hand in hands]
+        true = [_is_bet_true(bet, (*hand, *other_hand)) for hand in hands]
         fails.append([0.0 if yes else chance for yes, chance in zip(true, row, strict=True)])
         holds.append([chance if yes else 0.0 for yes, chance in zip(true, row, strict=True)])
     return PayoffMatrices(fails, holds)
 
 
-def _holds(bet: int, pool: Iterable[int]) -> bool:
+def _is_bet_true(bet: int, pool: Iterable[int]) -> bool:
     counts = Counter(pool)
     return all(counts[value] >= count for value, count in BETS[bet].rank_counts)
 
 
-def _weighted(rows: Sequence[Row], weights: Row) -> Row:
-    """Return the sum of the rows, each with its weight."""
+def _sum_weighted_rows(rows: Sequence[Row], weights: Row) -> Row:
+    """Return the weighted sum of the rows."""
     total = [0.0] * len(rows[0])
     for weight, row in zip(weights, rows, strict=True):
         if weight:
@@ -159,8 +167,8 @@ class CfrSolver:
             {},
             {},
         )
-        self._sums: StrategyProfile = ({}, {})
-        self._seat = STARTER
+        self._strategy_sums: StrategyProfile = ({}, {})
+        self._learner_seat = STARTER
 
     def average_strategy(self, history: int, hand: Values) -> MixedStrategy:
         """Return a hand's mean strategy over all iterations; later ones count more.
@@ -168,7 +176,7 @@ class CfrSolver:
         Without training a hand checks, and opens with its highest card.
         """
         at = self.small_round.hands[seat_to_move(history)].index(hand)
-        sums = self._sums[seat_to_move(history)].get(history, {})
+        sums = self._strategy_sums[seat_to_move(history)].get(history, {})
         often = {action: row[at] for action, row in sums.items() if row[at]}
         if not often:
             return ((CHECK if history else hand[-1], 1.0),)
@@ -178,23 +186,28 @@ class CfrSolver:
         """Run iterations; in each, first the starter learns, then the other player."""
         for _ in range(iterations):
             self.iterations += 1
-            for self._seat in SEATS:
-                everything = [1.0] * len(self.small_round.hands[1 - self._seat])
-                (self._learner_values if self._seat == STARTER else self._opponent_values)(
-                    0, everything
-                )
+            for self._learner_seat in SEATS:
+                everything = [1.0] * len(self.small_round.hands[1 - self._learner_seat])
+                (
+                    self._evaluate_learner_move
+                    if self._learner_seat == STARTER
+                    else self._evaluate_opponent_move
+                )(0, everything)
 
-    def _learner_values(self, history: int, reach: Row) -> Row:
-        """Return the value of each hand of the learner; `reach` is of the opponent's hands."""
-        seat = self._seat
+    def _evaluate_learner_move(self, history: int, reach: Row) -> Row:
+        """Return the value of each hand of the learner at a move of the learner.
+
+        `reach` has the reach probability of each of the opponent's hands.
+        """
+        seat = self._learner_seat
         options = {
-            bet: self._opponent_values(history | 1 << bet, reach)
+            bet: self._evaluate_opponent_move(history | 1 << bet, reach)
             for bet in self.small_round.legal_raises(history)
         }
         if history:
             options[CHECK] = self.small_round.check_values(seat, history, reach)
         worth = [0.0] * len(self.small_round.hands[seat])
-        for action, chances in self._play(seat, history).items():
+        for action, chances in self._compute_current_strategy(seat, history).items():
             values = options[action]
             # Regret of an action: its value less that of the current strategy. Probabilities follow
             # the positive regrets; the average of the strategies, not the last one, converges to
@@ -202,21 +215,22 @@ class CfrSolver:
             worth = [w + p * v for w, p, v in zip(worth, chances, values, strict=True)]
         old_regrets = self._regrets[seat].get(history)
         self._regrets[seat][history] = {
-            action: _added(
+            action: _add_regrets(
                 old_regrets[action] if old_regrets else [0.0] * len(worth), values, worth
             )
             for action, values in options.items()
         }
         return worth
 
-    def _opponent_values(self, history: int, reach: Row) -> Row:
-        """Return the same values for a move of the opponent.
+    def _evaluate_opponent_move(self, history: int, reach: Row) -> Row:
+        """Return the value of each hand of the learner at a move of the opponent.
 
-        The opponent's strategy at this move is added to its average, with the iteration as weight.
+        The opponent's strategy at this move is added to its average, with the iteration as
+        weight.
         """
-        seat, moves = self._seat, ActionProbabilities()
-        sums = self._sums[1 - seat].setdefault(history, {})
-        for action, chances in self._play(1 - seat, history).items():
+        seat, moves = self._learner_seat, ActionProbabilities()
+        sums = self._strategy_sums[1 - seat].setdefault(history, {})
+        for action, chances in self._compute_current_strategy(1 - seat, history).items():
             action_reach = [r * p for r, p in zip(reach, chances, strict=True)]
             if any(action_reach):
                 moves[action] = action_reach
@@ -225,9 +239,11 @@ class CfrSolver:
                     s + self.iterations * r
                     for s, r in zip(previous_sums, action_reach, strict=True)
                 ]
-        return _against(self.small_round, seat, history, moves, self._learner_values)
+        return _evaluate_replies(
+            self.small_round, seat, history, moves, self._evaluate_learner_move
+        )
 
-    def _play(self, seat: int, history: int) -> ActionProbabilities:
+    def _compute_current_strategy(self, seat: int, history: int) -> ActionProbabilities:
         """Return a seat's current strategy by regret matching.
 
         Each action has a probability in proportion to its positive regret.
@@ -236,15 +252,20 @@ class CfrSolver:
             self.small_round.always_check_strategy(seat, history),
             self._regrets[seat].get(history),
         )
-        return default if regrets is None else _matched(regrets, default)
+        return default if regrets is None else _match_regrets(regrets, default)
 
 
-def _added(regrets: Row, values: Row, worth: Row) -> Row:
-    """Return the regrets with those of this iteration; in CFR+ they never fall below zero."""
-    return [max(0.0, r + v - w) for r, v, w in zip(regrets, values, worth, strict=True)]
+def _add_regrets(regrets: Row, values: Row, state_values: Row) -> Row:
+    """Return the regrets plus those of this iteration.
+
+    In CFR+ a regret never falls below zero.
+    """
+    return [max(0.0, r + v - w) for r, v, w in zip(regrets, values, state_values, strict=True)]
 
 
-def _matched(regrets: ActionProbabilities, default: ActionProbabilities) -> ActionProbabilities:
+def _match_regrets(
+    regrets: ActionProbabilities, default: ActionProbabilities
+) -> ActionProbabilities:
     """Convert regrets to probabilities; a hand without regrets plays the default."""
     totals = [sum(column) for column in zip(*regrets.values(), strict=True)]
     nothing = [0.0] * len(totals)
@@ -260,19 +281,22 @@ def _matched(regrets: ActionProbabilities, default: ActionProbabilities) -> Acti
     return {action: row for action, row in play.items() if any(row)}
 
 
-def _against(
+def _evaluate_replies(
     small: SmallRound,
     seat: int,
     history: int,
     moves: ActionProbabilities,
     continuation: Callable[[int, Row], Row],
 ) -> Row:
-    """Return by hand the value after the opponent's moves; `continuation` values a bet."""
+    """Return the value of each hand after the opponent's moves.
+
+    `continuation` returns the values after a bet.
+    """
     worth = [0.0] * len(small.hands[seat])
     for action, action_reach in moves.items():
         checks = action == CHECK
         values = (
-            small.called_values(seat, history, action_reach)
+            small.values_if_checked(seat, history, action_reach)
             if checks
             else continuation(history | 1 << action, action_reach)
         )
@@ -294,8 +318,12 @@ def best_response_value(small_round: SmallRound, opponent: StrategyFunction, sea
 
     def opponent_values(history: int, reach: Row) -> Row:
         """Return, by hand, the value won against the opponent."""
-        return _against(
-            small_round, seat, history, _moves(small_round, opponent, history, reach), seat_values
+        return _evaluate_replies(
+            small_round,
+            seat,
+            history,
+            _compute_reach_by_action(small_round, opponent, history, reach),
+            seat_values,
         )
 
     return sum(
@@ -305,7 +333,7 @@ def best_response_value(small_round: SmallRound, opponent: StrategyFunction, sea
     )
 
 
-def _moves(
+def _compute_reach_by_action(
     small: SmallRound, plays: StrategyFunction, history: int, reach: Row
 ) -> ActionProbabilities:
     """Return the reach probability of each hand after each action."""

@@ -35,17 +35,17 @@ from cardsharp_tools.research.blef.native import (
 )
 from cardsharp_tools.research.blef.solved_tables import (
     TABLES_DIR,
-    named_strategy,
-    solved_table,
+    strategy_function_by_name,
     table_strategy,
+    to_solved_table,
 )
 from cardsharp_tools.research.blef.solved_tables import write_solved_table as write_solved
 from cardsharp_tools.research.blef.table_files import ROUNDS as LARGE_ROUNDS
 from cardsharp_tools.research.blef.table_files import (
     TrainingAmount,
     average_policy_rows,
-    large_round_policy_bytes,
     load_tables,
+    policy_bytes_by_hand_sizes,
     set_large_round_policies,
     train_large_round,
 )
@@ -53,7 +53,7 @@ from cardsharp_tools.research.blef.table_training import (
     ROUNDS,
     CheckpointFolder,
     TrainingBudget,
-    restore_trainer,
+    restore_trainer_and_step_count,
     train_rounds,
 )
 from cardsharp_tools.terminal.progress import ProgressBar
@@ -62,8 +62,8 @@ _SOLVING, _TRAINING = (
     Path(__file__).with_name(f"{name}.txt").read_text("utf-8").rstrip()
     for name in ("solving", "training")
 )
-_HOUR = 3600.0
-_LESSONS = TrainingAmount()
+_SECONDS_PER_HOUR = 3600.0
+_DEFAULT_TRAINING_AMOUNT = TrainingAmount()
 
 solve = cyclopts.App(
     name="solve", help="Solve what can be solved exactly.", help_format="plaintext"
@@ -96,40 +96,51 @@ class SolveOptions(CommandOptions):
 
 
 @solve.command(name="blef", help_epilogue=_SOLVING)
-def solve_blef(*, options: SolveOptions = SolveOptions()) -> None:
+def solve_or_measure_blef(*, options: SolveOptions = SolveOptions()) -> None:
     """Print what a best response wins above an equal share; with --write, solve the rounds."""
     selected = [
-        sizes for sizes in SOLVED_CARD_COUNTS if not options.cards or _name(sizes) in options.cards
+        sizes
+        for sizes in SOLVED_CARD_COUNTS
+        if not options.cards or _format_round_name(sizes) in options.cards
     ]
     for cards in selected:
         small = build_small_round(*cards)
-        result = _solved(small, options) if options.write is not None else _measured(small, options)
+        result = (
+            _solve_round(small, options)
+            if options.write is not None
+            else _measure_exploitability(small, options)
+        )
         if options.as_json:
             print_json(result)
         else:
             result_console().print(", ".join(f"{key} {value}" for key, value in result.items()))
 
 
-def _measured(small: SmallRound, options: SolveOptions) -> dict[str, object]:
-    """Return the exploitability of the shipped table and of the strategy, both computed now."""
+def _measure_exploitability(small: SmallRound, options: SolveOptions) -> dict[str, object]:
+    """Return the exploitability of the shipped table and of the strategy.
+
+    Both are computed at this call, not read from the table's file.
+    """
     shipped = load_solution(*small.cards)
     plans = shipped["starter"], shipped["other"]
     return {
-        "cards": _name(small.cards),
+        "cards": _format_round_name(small.cards),
         "table": round(exploitability(small, table_strategy(small, plans)), 6),
-        options.strategy: round(exploitability(small, named_strategy(small, options.strategy)), 6),
+        options.strategy: round(
+            exploitability(small, strategy_function_by_name(small, options.strategy)), 6
+        ),
         "value": shipped["value"],
     }
 
 
-def _solved(small: SmallRound, options: SolveOptions) -> dict[str, object]:
+def _solve_round(small: SmallRound, options: SolveOptions) -> dict[str, object]:
     solver = CfrSolver(small)
     solver.iterate(options.iterations)
     command = f"cardsharp research solve blef --write FOLDER --iterations {options.iterations}"
-    document = solved_table(small, solver.average_strategy, command, datetime.now(UTC).date())
+    document = to_solved_table(small, solver.average_strategy, command, datetime.now(UTC).date())
     file = write_solved(document, options.write or TABLES_DIR)
     return {
-        "cards": _name(small.cards),
+        "cards": _format_round_name(small.cards),
         "value": document["value"],
         "exploitability": document["exploitability"],
         "file": str(file),
@@ -167,16 +178,19 @@ def train_tables(
     native_library()
     folder, budget = (
         CheckpointFolder(checkpoint),
-        TrainingBudget(options.until, options.hours * _HOUR),
+        TrainingBudget(options.until, options.hours * _SECONDS_PER_HOUR),
     )
 
     def tell(cards: HandSizes, step_count: int) -> None:
-        message_console().print(f"{_name(cards)}: {step_count} steps")
+        message_console().print(f"{_format_round_name(cards)}: {step_count} steps")
 
     with make_executor(options.workers, options.cluster) as pool:
-        train_rounds(folder, _rounds(rounds), budget, pool, tell)
-    for cards in _rounds(rounds):
-        result_console().print(f"{_name(cards)}: {folder.steps(cards)} of {options.until} steps")
+        train_rounds(folder, _select_rounds(rounds), budget, pool, tell)
+    for cards in _select_rounds(rounds):
+        result_console().print(
+            f"{_format_round_name(cards)}: {folder.training_step_count(cards)} of "
+            f"{options.until} steps"
+        )
 
 
 @app.command(name="pack")
@@ -189,10 +203,10 @@ def pack_tables(
     """Write the tables of a checkpoint in the format that `solved` reads."""
     native_library()
     folder, tables, step_counts = CheckpointFolder(checkpoint), {}, {}
-    for cards in filter(folder.steps, _rounds(rounds)):
-        learner, done = restore_trainer(cards, folder.read(cards))
-        message_console().print(f"{_name(cards)}: {done} steps")
-        tables[cards], step_counts[_name(cards)] = average_policy_rows(learner), done
+    for cards in filter(folder.training_step_count, _select_rounds(rounds)):
+        learner, done = restore_trainer_and_step_count(cards, folder.read(cards))
+        message_console().print(f"{_format_round_name(cards)}: {done} steps")
+        tables[cards], step_counts[_format_round_name(cards)] = average_policy_rows(learner), done
     if not tables:
         raise ConfigError(f"{checkpoint} has no trained round yet; run `train` first.")
     steps_text = ", ".join(f"{name} {step_count}" for name, step_count in step_counts.items())
@@ -205,7 +219,9 @@ def train_large_rounds(
     *,
     out: Annotated[Path, Parameter(help="A file.")] = LARGE,
     rounds: Setups = (),
-    steps: Annotated[int, Parameter(validator=Positive, help="Of 400 deals.")] = _LESSONS.steps,
+    steps: Annotated[
+        int, Parameter(validator=Positive, help="Of 400 deals.")
+    ] = _DEFAULT_TRAINING_AMOUNT.steps,
     workers: Annotated[int, Parameter(validator=Positive, help="Processes.")] = 1,
     cluster: Cluster = None,
 ) -> None:
@@ -214,8 +230,10 @@ def train_large_rounds(
     A setup has the smaller number of cards first. Each takes about 10 seconds.
     """
     native_library()
-    selected, learned = _rounds(rounds, LARGE_ROUNDS), dict[HandSizes, bytes]()
-    lesson = partial(train_large_round, amount=TrainingAmount(steps, _LESSONS.deals))
+    selected, learned = _select_rounds(rounds, LARGE_ROUNDS), dict[HandSizes, bytes]()
+    lesson = partial(
+        train_large_round, amount=TrainingAmount(steps, _DEFAULT_TRAINING_AMOUNT.deals)
+    )
     with ProgressBar(len(selected), "rounds") as bar, make_executor(workers, cluster) as pool:
         for knowledge in (map if pool is None else pool.map)(lesson, selected):
             learned |= knowledge
@@ -234,7 +252,7 @@ class CheckOptions(CommandOptions):
 
 
 @app.command(name="check", help_epilogue=_TRAINING)
-def check_tables(
+def measure_table_exploitability(
     *,
     file: Annotated[Path, Parameter(help="The tables.")] = DEFAULT_FILE,
     rounds: Setups = (),
@@ -247,32 +265,39 @@ def check_tables(
     hundredths of a round. Large rounds are checked only if you name them.
     """
     native_library()
-    tables, learned = load_tables(file), large_round_policy_bytes(load_large_round_policy())
+    tables, learned = load_tables(file), policy_bytes_by_hand_sizes(load_large_round_policy())
     table_player, available = (
         set_large_round_policies(build_round_player("tables", tables), learned),
         {*tables, *learned},
     )
-    selected = _rounds(rounds, (*ROUNDS, *learned)) if rounds else tables
+    selected = _select_rounds(rounds, (*ROUNDS, *learned)) if rounds else tables
     for cards, depth in product(filter(available.__contains__, selected), (1, 2)):
         interval = local_exploitability(cards, table_player, depth, options.seed, options.rounds)
         if options.as_json:
-            row = {"setup": _name(cards), "measure": f"depth {depth}", "rounds": options.rounds}
+            row = {
+                "setup": _format_round_name(cards),
+                "measure": f"depth {depth}",
+                "rounds": options.rounds,
+            }
             print_json({**row, **interval._asdict()})
         else:
             interval_text = f"{100 * interval.low:.2f} to {100 * interval.high:.2f} %"
             result_console().print(
-                f"{_name(cards)} depth {depth}: {interval_text} of {options.rounds:,} rounds"
+                f"{_format_round_name(cards)} depth {depth}: {interval_text} of "
+                f"{options.rounds:,} rounds"
             )
 
 
-def _name(cards: HandSizes) -> str:
+def _format_round_name(cards: HandSizes) -> str:
     return f"{cards[0]}v{cards[1]}"
 
 
-def _rounds(setups: Sequence[str], available: Sequence[HandSizes] = ROUNDS) -> Sequence[HandSizes]:
+def _select_rounds(
+    names: Sequence[str], available: Sequence[HandSizes] = ROUNDS
+) -> Sequence[HandSizes]:
     """Return the rounds with these names, or all; raise `ConfigError` for an unknown name."""
-    rounds_by_name = {_name(cards): cards for cards in available}
-    unknown = [name for name in setups if name not in rounds_by_name]
+    rounds_by_name = {_format_round_name(cards): cards for cards in available}
+    unknown = [name for name in names if name not in rounds_by_name]
     if unknown:
         raise ConfigError(f"'{unknown[0]}' is not trained; there are {', '.join(rounds_by_name)}.")
-    return [rounds_by_name[name] for name in setups] or available
+    return [rounds_by_name[name] for name in names] or available

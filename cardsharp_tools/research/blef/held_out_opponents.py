@@ -34,7 +34,7 @@ from cardsharp.games.blef.strategies.equilibrium import MixedStrategy, starter_a
 from cardsharp.games.blef.strategies.solved import Solved
 from cardsharp.games.blef.strategies.table_lookup import NO_BET
 
-_TOP = len(BETS) - 1
+_HIGHEST_BET = len(BETS) - 1
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def play_raise_same_values(view: TurnView) -> int:
     return next(alike, CHECK) if values else view.likeliest_bet()
 
 
-def play_switching(view: TurnView) -> int:
+def play_honest_then_bluff(view: TurnView) -> int:
     """Play honestly for eight rounds, then bluff in each round."""
     return (
         play_honest(view, 0.2, 0.6) if view.position.round_number <= 8 else play_opening_bluff(view)
@@ -188,7 +188,7 @@ RULE_PLAYERS: Mapping[str, Rule] = {
     "careless": play_random,
     "tempted": play_softmax,
     "mimic": play_raise_same_values,
-    "turncoat": play_switching,
+    "turncoat": play_honest_then_bluff,
     "moody": play_result_driven,
     "leaper": play_highest_likely,
 }
@@ -198,29 +198,29 @@ class RulePlayer:
     """Player that plays by one rule."""
 
     def __init__(self, rule: Rule, rng: Random) -> None:
-        self._rule, self._dice = rule, rng
+        self._rule, self._rng = rule, rng
 
     def decide(self, position: BlefPosition) -> BlefDecision:
         """Return the rule's action, or the likeliest bet if that action is illegal."""
-        table, legal = TurnView(position, self._dice), legal_choices(position)
+        table, legal = TurnView(position, self._rng), legal_choices(position)
         action = self._rule(table)
         return BlefDecision(action if action in legal else table.likeliest_bet(), "By its rule.")
 
 
 for _name, _rule in RULE_PLAYERS.items():
-    STRATEGIES.register_external(_name, partial(RulePlayer, _rule))
+    STRATEGIES.register_unlisted(_name, partial(RulePlayer, _rule))
 
 
 _WORLDS, _BETS = 40, 6
-_TREMBLE = 0.001  # probability of an action that the table never takes
-_RARE = 0.02  # share of the weight below which a world or a raise is skipped
+_TREMBLE_PROBABILITY = 0.001  # probability of an action that the table never takes
+_MIN_WEIGHT_SHARE = 0.02  # share of the weight below which a world or a raise is skipped
 
 
 class LookaheadPlayer:
     """Player that weights sampled hands by the table policy and looks ahead."""
 
     def __init__(self, rng: Random, depth: int) -> None:
-        self._dice, self._steps, self._solved = rng, depth, Solved(rng)
+        self._rng, self._depth, self._solved_player = rng, depth, Solved(rng)
         self._policy = large_round_policy.load_large_round_policy()
 
     def decide(self, position: BlefPosition) -> BlefDecision:
@@ -228,20 +228,20 @@ class LookaheadPlayer:
         legal_choices(position)
         cards = starter_and_other_card_counts(position)
         if cards not in self._policy.rounds:
-            return self._solved.decide(position)
-        current_round = _Round(self._policy, position, self._worlds(position))
-        return BlefDecision(current_round.best_action(self._steps), "By what the table says.")
+            return self._solved_player.decide(position)
+        current_round = _WeightedRound(self._policy, position, self._sample_worlds(position))
+        return BlefDecision(current_round.best_action(self._depth), "By what the table says.")
 
-    def _worlds(self, position: BlefPosition) -> Sequence[int]:
-        """Return the hands that the opponent may have, as integers of bits."""
+    def _sample_worlds(self, position: BlefPosition) -> Sequence[int]:
+        """Return sampled hands that the opponent may have, each as a bit mask of cards."""
         rest = [card for card in DECK if card not in position.hand]
         return [
-            card_bits(self._dice.sample(rest, position.hidden_card_count)) for _ in range(_WORLDS)
+            card_bits(self._rng.sample(rest, position.hidden_card_count)) for _ in range(_WORLDS)
         ]
 
 
-class _Round:
-    """Round with its possible worlds, and the table's answers in each."""
+class _WeightedRound:
+    """Round with its possible worlds, and the answers that the table gives in each."""
 
     def __init__(
         self,
@@ -250,74 +250,94 @@ class _Round:
         worlds: Sequence[int],
     ) -> None:
         self._policy, self._worlds = policy, worlds
-        self._cards = position.hidden_card_count, len(position.hand)
-        self._mixed: dict[tuple[int, int, int], MixedStrategy] = {}
+        self._hand_sizes = position.hidden_card_count, len(position.hand)
+        self._cached_strategies: dict[tuple[int, int, int], MixedStrategy] = {}
         hand_bits = card_bits(position.hand)
-        self._truths = [true_bets(hand_bits | hand) for hand in worlds]
+        self._true_bets_by_world = [true_bets(hand_bits | hand) for hand in worlds]
         self._bet_history = (NO_BET, NO_BET, *(move.action for move in position.history))
         self.weights = [1.0] * len(worlds)
         for bet_index in range(len(self._bet_history) - 1, 1, -2):
-            self.weights = self._updated_weights(
+            self.weights = self._update_weights(
                 self.weights, self._bet_history[bet_index - 2 : bet_index + 1]
             )
 
-    def _updated_weights(self, weights: Sequence[float], bets: Sequence[int]) -> list[float]:
-        """Update the weights by the opponent's answer, the third bet, to the first two."""
+    def _update_weights(self, weights: Sequence[float], bets: Sequence[int]) -> list[float]:
+        """Return the weights of the worlds after an answer of the opponent.
+
+        The answer is the third of the bets; the first two preceded it.
+        """
         previous, last_bet, bet = bets
-        often = (dict(self._says(hand, previous, last_bet)).get(bet, 0.0) for hand in self._worlds)
+        often = (
+            dict(self._predict_answers(hand, previous, last_bet)).get(bet, 0.0)
+            for hand in self._worlds
+        )
         return [
-            old_weight * (probability + _TREMBLE)
+            old_weight * (probability + _TREMBLE_PROBABILITY)
             for old_weight, probability in zip(weights, often, strict=True)
         ]
 
-    def _says(self, hand: int, previous: int, last_bet: int) -> MixedStrategy:
+    def _predict_answers(self, hand: int, previous: int, last_bet: int) -> MixedStrategy:
         key = hand, previous, last_bet
-        if key not in self._mixed:
-            self._mixed[key] = large_round_policy.mixed_strategy(
-                self._policy, self._cards, hand, (previous, last_bet)
+        if key not in self._cached_strategies:
+            self._cached_strategies[key] = large_round_policy.mixed_strategy(
+                self._policy, self._hand_sizes, hand, (previous, last_bet)
             )
-        return self._mixed[key]
+        return self._cached_strategies[key]
 
     def best_action(self, depth: int) -> int:
         """Return the action that wins most of the worlds."""
         last_bet, weights = self._bet_history[-1], self.weights
-        check = 0.0 if last_bet == NO_BET else self._bet_weight(last_bet, weights, is_true=False)
-        chances = {bet: self._bet_weight(bet, weights) for bet in range(last_bet + 1, len(BETS))}
+        check = (
+            0.0 if last_bet == NO_BET else self._sum_bet_weight(last_bet, weights, is_true=False)
+        )
+        chances = {
+            bet: self._sum_bet_weight(bet, weights) for bet in range(last_bet + 1, len(BETS))
+        }
         likeliest = sorted(chances, key=lambda bet: -chances[bet])[:_BETS]
-        bets = [(self._bet(last_bet, bet, weights, depth), bet) for bet in likeliest]
+        bets = [(self._evaluate_bet(last_bet, bet, weights, depth), bet) for bet in likeliest]
         return max([(check, CHECK), *bets])[1]
 
-    def _bet_weight(self, bet: int, weights: Sequence[float], *, is_true: bool = True) -> float:
+    def _sum_bet_weight(self, bet: int, weights: Sequence[float], *, is_true: bool = True) -> float:
         """Return the weight of the worlds in which a bet is true, or false."""
-        both = zip(self._truths, weights, strict=True)
+        both = zip(self._true_bets_by_world, weights, strict=True)
         return sum(weight for truth, weight in both if (truth >> bet & 1) == is_true)
 
-    def _bet(self, last_bet: int, bet: int, weights: Sequence[float], steps: int) -> float:
-        """Return the weight won with a bet if we answer a raise in the best way."""
-        won, raised, rare = 0.0, dict[int, list[float]](), _RARE * max(weights)
-        for at, (hand, truth) in enumerate(zip(self._worlds, self._truths, strict=True)):
-            for raise_bet, often in self._says(hand, last_bet, bet) if weights[at] > rare else ():
+    def _evaluate_bet(self, last_bet: int, bet: int, weights: Sequence[float], steps: int) -> float:
+        """Return the weight of the worlds won with a bet, with the best reply to each raise."""
+        won, raised, rare = 0.0, dict[int, list[float]](), _MIN_WEIGHT_SHARE * max(weights)
+        for at, (hand, truth) in enumerate(
+            zip(self._worlds, self._true_bets_by_world, strict=True)
+        ):
+            for raise_bet, often in (
+                self._predict_answers(hand, last_bet, bet) if weights[at] > rare else ()
+            ):
                 if raise_bet == CHECK:
                     won += weights[at] * often * (truth >> bet & 1)
                 else:
                     raise_weights = raised.setdefault(raise_bet, [0.0] * len(weights))
                     raise_weights[at] = weights[at] * often
         return won + sum(
-            self._answer(raise_bet, raise_weights, steps)
+            self._evaluate_raise(raise_bet, raise_weights, steps)
             for raise_bet, raise_weights in raised.items()
         )
 
-    def _answer(self, raise_bet: int, weights: Sequence[float], steps: int) -> float:
-        """Return the value after an opponent's raise; at the last step the raise is checked."""
-        checked = self._bet_weight(raise_bet, weights, is_true=False)
-        if steps == 1 or sum(weights) < _RARE * sum(self.weights):
+    def _evaluate_raise(self, raise_bet: int, weights: Sequence[float], steps: int) -> float:
+        """Return the value after a raise by the opponent; in the last step the raise is checked."""
+        checked = self._sum_bet_weight(raise_bet, weights, is_true=False)
+        if steps == 1 or sum(weights) < _MIN_WEIGHT_SHARE * sum(self.weights):
             return checked
-        chances = {bet: self._bet_weight(bet, weights) for bet in range(raise_bet + 1, len(BETS))}
+        chances = {
+            bet: self._sum_bet_weight(bet, weights) for bet in range(raise_bet + 1, len(BETS))
+        }
         best = max(chances, key=lambda bet: chances[bet], default=CHECK)
-        return checked if best == CHECK else max(checked, self._bet(raise_bet, best, weights, 1))
+        return (
+            checked
+            if best == CHECK
+            else max(checked, self._evaluate_bet(raise_bet, best, weights, 1))
+        )
 
 
 LOOKAHEAD_PLAYERS = {"one-step": 1, "two-step": 2}
 
 for _name, _steps in LOOKAHEAD_PLAYERS.items():
-    STRATEGIES.register_external(_name, partial(LookaheadPlayer, depth=_steps))
+    STRATEGIES.register_unlisted(_name, partial(LookaheadPlayer, depth=_steps))

@@ -35,7 +35,7 @@ class _Bet(ctypes.Structure):
     _fields_ = struct_fields(".bI", "values colour cards", ctypes.c_uint8 * _VALUES)
 
 
-class RoundSetup(ctypes.Structure):
+class RoundIndexTables(ctypes.Structure):
     """ctypes structure for `Setup` of blef.h: the sizes and index tables of a round."""
 
     _fields_ = struct_fields(
@@ -54,7 +54,7 @@ class _Learning(ctypes.Structure):
     _fields_ = struct_fields(
         "...ddd",
         "setup regrets sums explore tremble habits",
-        ctypes.POINTER(RoundSetup),
+        ctypes.POINTER(RoundIndexTables),
         *[ctypes.c_void_p * 2] * 2,
     )
 
@@ -65,7 +65,7 @@ class RoundTable(ctypes.Structure):
     _fields_ = struct_fields(
         ".....",
         "setup rows numbers places choices",
-        ctypes.POINTER(RoundSetup),
+        ctypes.POINTER(RoundIndexTables),
         ctypes.c_int32 * 2,
         *[ctypes.c_char_p * 2] * 3,
     )
@@ -108,10 +108,10 @@ def native_library() -> ctypes.CDLL:
     return loaded
 
 
-def round_setup(cards: HandSizes) -> RoundSetup:
+def build_round_index_tables(cards: HandSizes) -> RoundIndexTables:
     """Return the sizes and index tables of a round as a C structure."""
     shape = TableShape(cards)
-    setup = RoundSetup(
+    setup = RoundIndexTables(
         cards=cards, hands=tuple(len(hand_numbers(card_count)) for card_count in cards)
     )
     setup.bets = len(shape.bets)
@@ -141,7 +141,7 @@ class CfrTrainer:
     """
 
     def __init__(self, cards: HandSizes) -> None:
-        self.setup = round_setup(cards)
+        self.setup = build_round_index_tables(cards)
         sizes = [hands * self.setup.span for hands in self.setup.hands]
         self.regrets = [(ctypes.c_float * value_count)() for value_count in sizes]
         self.strategy_sums = [(ctypes.c_float * value_count)() for value_count in sizes]
@@ -155,9 +155,9 @@ class CfrTrainer:
             self._learning.regrets[role] = ctypes.addressof(self.regrets[role])
             self._learning.sums[role] = ctypes.addressof(self.strategy_sums[role])
 
-    def train(self, seed: int, deals: int) -> None:
-        """Train on `deals` deals."""
-        if not native_library().train(ctypes.byref(self._learning), seed, deals):
+    def train(self, seed: int, deal_count: int) -> None:
+        """Train on `deal_count` deals."""
+        if not native_library().train(ctypes.byref(self._learning), seed, deal_count):
             raise MemoryError("Not enough memory for the training.")
 
     def discount(self, regrets: float, sums: float) -> None:
@@ -167,7 +167,7 @@ class CfrTrainer:
                 native_library().fade(values, len(values), by)
 
 
-def build_round_table(setup: RoundSetup, role_tables: Sequence[PolicyRows]) -> RoundTable:
+def build_round_table(setup: RoundIndexTables, role_tables: Sequence[PolicyRows]) -> RoundTable:
     """Return the C table of these policies, by role."""
     round_table = RoundTable(setup=ctypes.pointer(setup))
     for role, table in enumerate(role_tables):
@@ -193,24 +193,28 @@ def build_round_player(
 
 
 def play_rounds(
-    first_player: RoundPlayer, second_player: RoundPlayer, cards: HandSizes, seed: int, rounds: int
+    first_player: RoundPlayer,
+    second_player: RoundPlayer,
+    hand_sizes: HandSizes,
+    seed: int,
+    round_count: int,
 ) -> float:
     """Play rounds and return the share that the first player, who begins, wins."""
     players = ctypes.byref(first_player), ctypes.byref(second_player)
-    won: int = native_library().play_rounds(*players, *cards, seed, rounds)
-    return won / rounds
+    won: int = native_library().play_rounds(*players, *hand_sizes, seed, round_count)
+    return won / round_count
 
 
 def local_exploitability(
-    cards: HandSizes, opponent: RoundPlayer, depth: int, seed: int, rounds: int
+    hand_sizes: HandSizes, opponent: RoundPlayer, depth: int, seed: int, round_count: int
 ) -> Interval:
     """Return a local best response's gain over an equal share: 95 % interval, mean of both seats.
 
     A true best response gains at least as much, so this bounds the exploitability from below.
     """
-    each, respond = rounds // 2, native_library().local_best_response
+    each, respond = round_count // 2, native_library().local_best_response
     won = [
-        respond(ctypes.byref(opponent), *cards, role, depth, seed + role, each) / each
+        respond(ctypes.byref(opponent), *hand_sizes, role, depth, seed + role, each) / each
         for role in (0, 1)
     ]
     if min(won) < 0:

@@ -45,11 +45,11 @@ _MIN_THOUSANDTHS = 5  # thousandths; an action with a lower probability is not s
 Thousandths = dict[str, int]
 
 
-def solved_table(
+def to_solved_table(
     small_round: SmallRound, strategy: StrategyFunction, command: str, created_on: date
 ) -> SolvedRound:
     """Return a strategy as a table; its exploitability is that of the rounded values in it."""
-    starter, other = (_plan(small_round, strategy, seat) for seat in SEATS)
+    starter, other = (_build_plan(small_round, strategy, seat) for seat in SEATS)
     written = table_strategy(small_round, (starter, other))
     return SolvedRound(
         format=SOLVED_ROUNDS_FORMAT,
@@ -67,13 +67,13 @@ def write_solved_table(table: SolvedRound, folder: Path) -> Path:
     """Write a table to a file of its own, one line per entry, and return the file."""
     folder.mkdir(exist_ok=True)
     file = folder / "{}v{}.json".format(*table["cards"])
-    lines = [f"  {json.dumps(name)}: {_written(value)}" for name, value in table.items()]
+    lines = [f"  {json.dumps(name)}: {_format_entry(value)}" for name, value in table.items()]
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
     return file
 
 
-def _written(value: object) -> str:
-    """Return an entry of the file; a plan has one line for each history."""
+def _format_entry(value: object) -> str:
+    """Return an entry of the file as JSON; a plan has one line for each history."""
     if not isinstance(value, dict):
         return json.dumps(value)
     lines = (f"    {json.dumps(history)}: {json.dumps(hands)}" for history, hands in value.items())
@@ -87,24 +87,24 @@ def table_strategy(
 
     def play(history: int, hand: Values) -> MixedStrategy:
         return look_up_plan(
-            plans[seat_to_move(history)], _bets(small_round, history), hand_key(hand)
+            plans[seat_to_move(history)], _list_bets(small_round, history), hand_key(hand)
         )
 
     return play
 
 
-def _bets(small: SmallRound, history: int) -> tuple[int, ...]:
+def _list_bets(small: SmallRound, history: int) -> tuple[int, ...]:
     return tuple(bet for bet in small.bets if history >> bet & 1)
 
 
-def _plan(small: SmallRound, plays: StrategyFunction, seat: int) -> BehaviorStrategy:
-    """Return the play of a seat's hands at every history that its own rounded play can reach."""
+def _build_plan(small: SmallRound, plays: StrategyFunction, seat: int) -> BehaviorStrategy:
+    """Return a seat's strategy at each history that it can reach by its own rounded play."""
     hands_by_history: dict[int, dict[str, Thousandths]] = {}
     for hand in small.hands[seat]:
         waiting = [0] if seat == STARTER else [1 << bet for bet in small.bets]
         while waiting:
             history = waiting.pop()
-            thousandths = _rounded(dict(plays(history, hand)))
+            thousandths = _round_to_thousandths(dict(plays(history, hand)))
             if {*thousandths} == {str(CHECK)}:
                 continue
             hands_by_history.setdefault(history, {})[hand_key(hand)] = thousandths
@@ -116,12 +116,17 @@ def _plan(small: SmallRound, plays: StrategyFunction, seat: int) -> BehaviorStra
                 for next_history in next_histories
                 for bet in small.legal_raises(next_history)
             ]
-    hands_by_bets = {_bets(small, history): hands for history, hands in hands_by_history.items()}
+    hands_by_bets = {
+        _list_bets(small, history): hands for history, hands in hands_by_history.items()
+    }
     return {history_key(bets): hands_by_bets[bets] for bets in sorted(hands_by_bets)}
 
 
-def _rounded(chances: dict[int, float]) -> Thousandths:
-    """Return the probabilities in thousandths that add up to 1, without the smallest."""
+def _round_to_thousandths(chances: dict[int, float]) -> Thousandths:
+    """Return the probabilities in thousandths, without those that are too small.
+
+    The thousandths add up to 1,000.
+    """
     likely = {
         act: chance
         for act, chance in chances.items()
@@ -136,7 +141,7 @@ def _rounded(chances: dict[int, float]) -> Thousandths:
     return {str(action): thousandths[action] for action in sorted(thousandths)}
 
 
-def named_strategy(small_round: SmallRound, name: str) -> StrategyFunction:
+def strategy_function_by_name(small_round: SmallRound, name: str) -> StrategyFunction:
     """Return a named strategy's play; a strategy that mixes reports its probabilities.
 
     Raises `ConfigError` if there is no such strategy. A bet that cannot hold counts as the
@@ -150,7 +155,8 @@ def named_strategy(small_round: SmallRound, name: str) -> StrategyFunction:
         mixed = equilibrium_strategy(position) if isinstance(player, Bayes) else None
         chosen = mixed or ((player.decide(position).action, 1.0),)
         return tuple(
-            (_nearest_legal_action(small_round, history, action), often) for action, often in chosen
+            (_find_nearest_legal_action(small_round, history, action), often)
+            for action, often in chosen
         )
 
     return play
@@ -165,12 +171,12 @@ def build_position(small_round: SmallRound, bets: int, hand: Values) -> BlefPosi
     )
     hands = (cards, ()) if me == STARTER else ((), cards)
     history = tuple(
-        RoundMove(bet_index % 2, bet) for bet_index, bet in enumerate(_bets(small_round, bets))
+        RoundMove(bet_index % 2, bet) for bet_index, bet in enumerate(_list_bets(small_round, bets))
     )
     return BlefPosition(me, 1, max_cards(2), small_round.cards, hands, me, history)
 
 
-def _nearest_legal_action(small: SmallRound, history: int, action: int) -> int:
+def _find_nearest_legal_action(small: SmallRound, history: int, action: int) -> int:
     if action in small.bets or action == CHECK:
         return action
     higher = small.legal_raises(history)

@@ -23,13 +23,13 @@ from cardsharp_tools.research.blef.native import (
     HandSizes,
     RoundPlayer,
     RoundTable,
+    build_round_index_tables,
     build_round_table,
     native_library,
-    round_setup,
 )
 
 MIN_REACH = 1e-5  # a row that a hand reaches less often is not stored
-ROW, _NUMBER = 24, 4  # bytes of a packed row (twelve choices), and of its number
+ROW, _ROW_NUMBER_BYTES = 24, 4  # bytes of a packed row (twelve choices), and of its number
 
 
 def average_policy_rows(learner: CfrTrainer) -> tuple[PolicyRows, PolicyRows]:
@@ -37,31 +37,32 @@ def average_policy_rows(learner: CfrTrainer) -> tuple[PolicyRows, PolicyRows]:
 
     Rows in which a hand only checks, and rows that it seldom reaches, are left out.
     """
-    return _rows(learner, 0), _rows(learner, 1)
+    return _pack_rows(learner, 0), _pack_rows(learner, 1)
 
 
-def _rows(learner: CfrTrainer, role: int) -> PolicyRows:
+def _pack_rows(learner: CfrTrainer, role: int) -> PolicyRows:
     setup = learner.setup
     max_rows = (setup.bets + 1) ** 2 * setup.classes * setup.hands[role]
     row_numbers, rows = (
-        ctypes.create_string_buffer(max_rows * byte_count) for byte_count in (_NUMBER, ROW)
+        ctypes.create_string_buffer(max_rows * byte_count)
+        for byte_count in (_ROW_NUMBER_BYTES, ROW)
     )
     many = native_library().pack(
         ctypes.byref(setup), role, learner.strategy_sums[role], MIN_REACH, row_numbers, rows
     )
     used_rows = memoryview(rows)[: many * ROW]
-    every = [_trimmed(bytes(used_rows[at : at + ROW])) for at in range(0, len(used_rows), ROW)]
-    return PolicyRows(array("I", row_numbers.raw[: many * _NUMBER]), every)
+    every = [_trim_row(bytes(used_rows[at : at + ROW])) for at in range(0, len(used_rows), ROW)]
+    return PolicyRows(array("I", row_numbers.raw[: many * _ROW_NUMBER_BYTES]), every)
 
 
-def _trimmed(row: bytes) -> bytes:
+def _trim_row(row: bytes) -> bytes:
     chances = row[1::2]
     return row[: 2 * chances.index(0)] if 0 in chances else row
 
 
 def to_round_table(cards: HandSizes, tables: tuple[RolePolicy, RolePolicy]) -> RoundTable:
     """Return a shipped table in the form of the compiled players."""
-    return build_round_table(round_setup(cards), [*map(_rows_of, tables)])
+    return build_round_table(build_round_index_tables(cards), [*map(_collect_rows, tables)])
 
 
 def load_tables(file: Path) -> dict[HandSizes, RoundTable]:
@@ -72,27 +73,29 @@ def load_tables(file: Path) -> dict[HandSizes, RoundTable]:
     return {cards: to_round_table(cards, packed) for cards, packed in tables.rounds.items()}
 
 
-def _rows_of(table: RolePolicy) -> PolicyRows:
+def _collect_rows(policy: RolePolicy) -> PolicyRows:
     row_numbers, rows = array("I"), list[bytes]()
-    for last_bet in range(table.part_count):
-        part = table.rows_after_bet(last_bet)
+    for last_bet in range(policy.part_count):
+        part = policy.rows_after_bet(last_bet)
         row_numbers.extend(
-            table.last_bet_stride * last_bet + row_number for row_number in part.numbers
+            policy.last_bet_stride * last_bet + row_number for row_number in part.numbers
         )
         rows += part.rows
     return PolicyRows(row_numbers, rows)
 
 
 _MIN_CARDS, _MAX_CARDS = 8, 18
-_SEED = 1
+_SEED_BASE = 1
 
 ROUNDS: tuple[HandSizes, ...] = tuple(
     cards
     for cards in combinations_with_replacement(range(1, max_cards(MIN_PLAYERS) + 1), 2)
     if _MIN_CARDS <= sum(cards) <= _MAX_CARDS
 )  # rounds that are trained; in larger ones `bayes` is better
-_ROWS = len(BETS) + 1
-_VALUES = OVERLAP_CLASSES * sum(PROBABILITY_CLASSES + FEATURE_COUNT * bets for bets in range(_ROWS))
+_LAST_BET_COUNT = len(BETS) + 1
+_TABLE_BYTES = OVERLAP_CLASSES * sum(
+    PROBABILITY_CLASSES + FEATURE_COUNT * bets for bets in range(_LAST_BET_COUNT)
+)
 """Bytes of a policy for one pair of hand sizes."""
 
 
@@ -105,8 +108,8 @@ class TrainingAmount(NamedTuple):
 
 def train_large_round(cards: HandSizes, amount: TrainingAmount) -> dict[HandSizes, bytes]:
     """Train a large round; return the policies by the player's and the opponent's hand size."""
-    buffers = ctypes.create_string_buffer(_VALUES), ctypes.create_string_buffer(_VALUES)
-    seed = (_SEED * 16 + cards[0]) * 16 + cards[1]
+    buffers = ctypes.create_string_buffer(_TABLE_BYTES), ctypes.create_string_buffer(_TABLE_BYTES)
+    seed = (_SEED_BASE * 16 + cards[0]) * 16 + cards[1]
     if not native_library().learn_large(*cards, amount.steps, amount.deals, seed, *buffers):
         raise MemoryError("Not enough memory for the training.")
     return {cards: buffers[0].raw, cards[::-1]: buffers[1].raw}
@@ -121,8 +124,8 @@ def set_large_round_policies(
     return player
 
 
-def large_round_policy_bytes(policy: LargeRoundPolicy) -> dict[HandSizes, bytes]:
-    """Return the trained policies of a file in the trainer's format."""
+def policy_bytes_by_hand_sizes(policy: LargeRoundPolicy) -> dict[HandSizes, bytes]:
+    """Return each trained round's policy as bytes in the trainer's format, by hand sizes."""
     lasts = range(NO_BET, len(BETS))
     return {
         cards: b"".join(policy.read_encoded_probabilities(cards, last_bet) for last_bet in lasts)

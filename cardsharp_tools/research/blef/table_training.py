@@ -20,12 +20,12 @@ from cardsharp.games.blef.strategies.table_lookup import MAX_TABLE_CARDS
 from cardsharp_tools.research.blef.native import CfrTrainer, HandSizes
 
 TRAINING_RUN_FORMAT = 3
-_DEALS = 2_000  # deals of a step
+_DEALS_PER_STEP = 2_000  # deals of a step
 STEPS = 10  # steps of a task, after which a checkpoint is written
-_AT_ONCE = 4
+_MAX_ROUNDS_IN_TRAINING = 4
 """Tasks of a pool at a time: the states of the largest rounds have two gigabytes each."""
 
-_SEED = 1_000_003
+_SEED_STRIDE = 1_000_003
 
 ROUNDS: tuple[HandSizes, ...] = tuple(
     (player_cards, other_cards)
@@ -41,38 +41,38 @@ class CheckpointFolder:
 
     path: Path
 
-    def read(self, cards: HandSizes) -> bytes:
+    def read(self, hand_sizes: HandSizes) -> bytes:
         """Return the training state of a round, empty if it was not trained."""
-        file = self._file(cards)
+        file = self._build_file_path(hand_sizes)
         return file.read_bytes() if file.exists() else b""
 
-    def write(self, cards: HandSizes, state: bytes) -> None:
+    def write(self, hand_sizes: HandSizes, state: bytes) -> None:
         """Write a state atomically."""
         self.path.mkdir(parents=True, exist_ok=True)
-        unfinished = self._file(cards).with_suffix(".tmp")
+        unfinished = self._build_file_path(hand_sizes).with_suffix(".tmp")
         unfinished.write_bytes(state)
-        unfinished.replace(self._file(cards))
+        unfinished.replace(self._build_file_path(hand_sizes))
 
-    def steps(self, cards: HandSizes) -> int:
+    def training_step_count(self, cards: HandSizes) -> int:
         """Return the training steps of a round; raise `ConfigError` for another file format."""
-        file = self._file(cards)
+        file = self._build_file_path(cards)
         if not file.exists():
             return 0
         with file.open("rb") as state_file:
-            return _head(state_file.readline(), cards)
+            return _parse_step_count(state_file.readline(), cards)
 
-    def _file(self, cards: HandSizes) -> Path:
+    def _build_file_path(self, cards: HandSizes) -> Path:
         return self.path / f"{cards[0]}v{cards[1]}.state"
 
 
-def _head(line: bytes, cards: HandSizes) -> int:
+def _parse_step_count(line: bytes, cards: HandSizes) -> int:
     head = json.loads(line)
     if (head["format"], tuple(head["cards"])) != (TRAINING_RUN_FORMAT, cards):
         raise ConfigError(f"The checkpoint of {cards} has another format; use a new folder.")
     return int(head["steps"])
 
 
-def restore_trainer(cards: HandSizes, state: bytes) -> tuple[CfrTrainer, int]:
+def restore_trainer_and_step_count(cards: HandSizes, state: bytes) -> tuple[CfrTrainer, int]:
     """Return the trainer of a state and its number of steps."""
     learner = CfrTrainer(cards)
     if not state:
@@ -83,14 +83,14 @@ def restore_trainer(cards: HandSizes, state: bytes) -> tuple[CfrTrainer, int]:
         byte_count = 4 * len(values)
         memoryview(values).cast("B")[:] = rest[:byte_count]
         rest = rest[byte_count:]
-    return learner, _head(state[:start], cards)
+    return learner, _parse_step_count(state[:start], cards)
 
 
 def train_steps(cards: HandSizes, state: bytes, steps: int = STEPS) -> bytes:
     """Train for `steps` more steps and return the new state."""
-    learner, done = restore_trainer(cards, state)
+    learner, done = restore_trainer_and_step_count(cards, state)
     for step_index in range(done + 1, done + steps + 1):
-        learner.train((cards[0] * 16 + cards[1]) * _SEED + step_index, _DEALS)
+        learner.train((cards[0] * 16 + cards[1]) * _SEED_STRIDE + step_index, _DEALS_PER_STEP)
         # Later steps count more: a regret by its step, the average by the step's square.
         learner.discount(step_index / (step_index + 1), (step_index / (step_index + 1)) ** 2)
     head = {"format": TRAINING_RUN_FORMAT, "cards": cards, "steps": done + steps}
@@ -115,8 +115,8 @@ def train_rounds(
     on_progress: Callable[[HandSizes, int], None] = lambda _cards, _steps: None,
 ) -> None:
     """Train rounds, that of fewest steps first; `on_progress` receives each that advanced."""
-    end, at_once = budget.clock() + budget.seconds, 1 if pool is None else _AT_ONCE
-    waiting = [(folder.steps(cards), cards) for cards in rounds]
+    end, at_once = budget.clock() + budget.seconds, 1 if pool is None else _MAX_ROUNDS_IN_TRAINING
+    waiting = [(folder.training_step_count(cards), cards) for cards in rounds]
     heapify(waiting)
     running: dict[Future[bytes], tuple[int, HandSizes]] = {}
 

@@ -34,17 +34,17 @@ from cardsharp_tools.research.deadmansdraw.native import NativeEngine, NativePla
 from cardsharp_tools.research.deadmansdraw.network_training import read_network
 from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_rows
 
-_NOT_NEGATIVE = validators.Number(gte=0)
-_TIMES = validators.Number(gte=1, lte=1000)  # the maximum takes 1.9 GB
+_NON_NEGATIVE_VALIDATOR = validators.Number(gte=0)
+_NODE_FACTOR_VALIDATOR = validators.Number(gte=1, lte=1000)  # the maximum takes 1.9 GB
 
 
 class _Trial(Structure):
-    """`Trial` of bound.h."""
+    """ctypes structure for `Trial` of bound.h."""
 
     _fields_ = struct_fields("PPPPiiq", "player judge stronger exact last clairvoyant most")
 
 
-class SideValues(Structure):
+class NativeSideValues(Structure):
     """ctypes structure for `Bounds` of bound.h: a side's luck-adjusted values of a deal."""
 
     _fields_ = struct_fields("dddq", "itself stronger best nodes")
@@ -52,10 +52,11 @@ class SideValues(Structure):
 
 @dataclass(frozen=True)
 class BestReplyBounds:
-    """Engine for best replies to captain, by a stronger player and by one that sees the pile.
+    """Calculator of bounds on what best replies to captain gain.
 
-    Captain's short search with `luck_model` measures the luck, and from `exact_from_cards` unseen
-    cards on `solver` does; it must not give up. The second reply is given up if it has more than
+    The replies are by a stronger player, and by one that sees the pile. Captain's short
+    search with `luck_model` measures the luck, and from `exact_from_cards` unseen cards on
+    `solver` does; it must not give up. The second reply is given up if it has more than
     `max_positions` positions.
     """
 
@@ -69,30 +70,34 @@ class BestReplyBounds:
 
     def values_from_position(
         self, position: DeadMansDrawPosition, pile_order: Sequence[Card], seed: int
-    ) -> list[SideValues]:
+    ) -> list[NativeSideValues]:
         """Return the values from a position on, for the player to act and the other.
 
         `pile_order` is the order of the draw pile.
         """
         values, card_numbers = (
-            (SideValues * SIDE_COUNT)(),
+            (NativeSideValues * SIDE_COUNT)(),
             (c_int8 * len(pile_order))(*(CARD_NUMBER[card] for card in pile_order)),
         )
         table, dice = byref(to_native_position(position)), (c_uint64(seed), c_uint64(0))
-        self.engine.library.bounds_at(byref(self._trial), table, card_numbers, *dice, values)
+        self.engine.library.bounds_at(byref(self._native_trial), table, card_numbers, *dice, values)
         return list(values)
 
-    def values_from_match(self, seed: int, pair_number: int, unseen_cards: int) -> list[SideValues]:
-        """Return the values of a new match from `unseen_cards` unseen cards on.
+    def values_in_new_match(
+        self, seed: int, pair_number: int, unseen_card_count: int
+    ) -> list[NativeSideValues]:
+        """Return the values of a new match from the point with `unseen_card_count` unseen cards on.
 
         The list is empty if the match was over before.
         """
-        values, dice = (SideValues * SIDE_COUNT)(), (c_uint64(seed), c_uint64(pair_number))
-        remaining = self.engine.library.bounds_of(byref(self._trial), *dice, unseen_cards, values)
+        values, dice = (NativeSideValues * SIDE_COUNT)(), (c_uint64(seed), c_uint64(pair_number))
+        remaining = self.engine.library.bounds_of(
+            byref(self._native_trial), *dice, unseen_card_count, values
+        )
         return list(values) if remaining else []
 
     @cached_property
-    def _trial(self) -> _Trial:
+    def _native_trial(self) -> _Trial:
         judge = self.engine.captain_player(self.luck_model, SHORT_LIMITS)
         policies = (self.player.policy, judge.policy, self.stronger.policy)
         return _Trial(
@@ -104,7 +109,7 @@ class BestReplyBounds:
         )
 
 
-class MatchBounds(MatchRow):
+class BestReplyGainBounds(MatchRow):
     """Win probability that best replies gain against captain; `above` is the upper bound."""
 
     below: float
@@ -117,13 +122,13 @@ class BoundsOptions(CommandOptions):
     """Options for the positions and the amount of computation."""
 
     cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 4
-    exact_cards: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 4
+    exact_cards: Annotated[int, Parameter(validator=_NON_NEGATIVE_VALIDATOR)] = 4
     """The last so many are played nearly perfectly from below, and so judged from above."""
     node_factor: Annotated[
-        int, Parameter(validator=_TIMES, help="So many times captain's nodes.")
+        int, Parameter(validator=_NODE_FACTOR_VALIDATOR, help="So many times captain's nodes.")
     ] = 10
     matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
-    nodes: Annotated[int, Parameter(validator=_NOT_NEGATIVE)] = 1_000_000
+    nodes: Annotated[int, Parameter(validator=_NON_NEGATIVE_VALIDATOR)] = 1_000_000
     """Positions of a deal above which the upper bound is given up; 0: only the lower bound."""
     seed: Seed = 1
     network: Path | None = None
@@ -168,17 +173,22 @@ def bounds(*, options: BoundsOptions = BoundsOptions()) -> None:
     player that knows the draw pile and pays for its luck. Both play either side of each deal.
     """
     engine = require_engine()
-    trial = _trial(engine, options)
+    trial = _build_reply_bounds(engine, options)
 
-    def gained(match_index: int) -> list[MatchBounds]:
+    def gained(match_index: int) -> list[BestReplyGainBounds]:
         return [
-            _gained(trial.values_from_match(options.seed, match_index, options.cards), match_index)
+            _combine_sides(
+                trial.values_in_new_match(options.seed, match_index, options.cards), match_index
+            )
         ]
 
-    _tell(compute_rows(options.out, options.run_key, MatchBounds, options.matches, gained), options)
+    _print_bounds(
+        compute_rows(options.out, options.run_key, BestReplyGainBounds, options.matches, gained),
+        options,
+    )
 
 
-def _trial(engine: NativeEngine, options: BoundsOptions) -> BestReplyBounds:
+def _build_reply_bounds(engine: NativeEngine, options: BoundsOptions) -> BestReplyBounds:
     captain = engine.captain_player(load_model(WEIGHT_FILE))
     learned = load_model(WEIGHT_FILE)
     if options.network is not None:
@@ -192,12 +202,12 @@ def _trial(engine: NativeEngine, options: BoundsOptions) -> BestReplyBounds:
     )
 
 
-def _gained(sides: Sequence[SideValues], match_index: int) -> MatchBounds:
-    """Return the gain of both sides, zero if the match was over."""
+def _combine_sides(sides: Sequence[NativeSideValues], match_index: int) -> BestReplyGainBounds:
+    """Return the bounds on the gain, as means over the sides; zero if the match was over."""
     if not sides:
-        return MatchBounds(match=match_index, below=0.0, above=0.0, nodes=0)
+        return BestReplyGainBounds(match=match_index, below=0.0, above=0.0, nodes=0)
     is_complete = all(side.nodes > 0 for side in sides)
-    return MatchBounds(
+    return BestReplyGainBounds(
         match=match_index,
         below=fmean(side.stronger - side.itself for side in sides),
         above=fmean(side.best - side.itself for side in sides) if is_complete else None,
@@ -205,17 +215,20 @@ def _gained(sides: Sequence[SideValues], match_index: int) -> MatchBounds:
     )
 
 
-def _tell(rows: Sequence[MatchBounds], options: BoundsOptions) -> None:
-    below = _points([row.below for row in rows])
+def _print_bounds(rows: Sequence[BestReplyGainBounds], options: BoundsOptions) -> None:
+    below = _compute_mean_points([row.below for row in rows])
     upper_bounds = [row.above for row in rows if row.above is not None]
-    above = _points(upper_bounds) if len(upper_bounds) == len(rows) else None
+    above = _compute_mean_points(upper_bounds) if len(upper_bounds) == len(rows) else None
     if options.as_json:
         max_nodes = max(row.nodes for row in rows)
         print_json({**options.document, "below": below, "above": above, "mostNodes": max_nodes})
         return
-    text = f"From {options.cards} unseen cards on captain lacks at least {_text(below)} points"
+    text = (
+        f"From {options.cards} unseen cards on captain lacks at least "
+        f"{_format_points(below)} points"
+    )
     if above is not None:
-        text += f" and at most {_text(above)}"
+        text += f" and at most {_format_points(above)}"
     elif options.nodes:
         text += (
             f"; there is no bound from above: {len(rows) - len(upper_bounds)} deals were given up"
@@ -223,11 +236,11 @@ def _tell(rows: Sequence[MatchBounds], options: BoundsOptions) -> None:
     result_console().print(f"{text} ({len(rows)} matches).")
 
 
-def _points(gained: Sequence[float]) -> dict[str, float]:
-    """Return the mean in points of 100, with its margin."""
+def _compute_mean_points(gained: Sequence[float]) -> dict[str, float]:
+    """Return the mean gain in points of 100, with its margin."""
     margin = Z_95 * pstdev(gained) / len(gained) ** 0.5
     return {"points": 100 * fmean(gained), "margin": 100 * margin}
 
 
-def _text(points: dict[str, float]) -> str:
+def _format_points(points: dict[str, float]) -> str:
     return f"{points['points']:.2f} ± {points['margin']:.2f}"

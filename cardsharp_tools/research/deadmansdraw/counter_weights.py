@@ -12,13 +12,13 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import (
     dump_weights,
     load_model,
     load_shipped_network,
-    parse_weights,
+    parse_value_model,
 )
 from cardsharp_tools.lab.sprt import SequentialTest, elo_from_share
 from cardsharp_tools.research.deadmansdraw.native import (
     NativeEngine,
     NativePlayer,
-    first_player_share,
+    first_player_points_share,
 )
 from cardsharp_tools.research.deadmansdraw.training import (
     WEIGHT_SCALE,
@@ -42,7 +42,7 @@ class CounterWeightTrainer:
             matches=matches, seed=seed, rate_first=0.003, rate_last=0.0003, opponent="fitted"
         )
 
-    def train_weights(self, profile: OpponentProfile) -> dict[str, object]:
+    def train_weight_document(self, profile: OpponentProfile) -> dict[str, object]:
         """Return a weight file's document, trained against the opponent of an entry."""
         weight_values = self.train_best_reply(
             self.engine.player_from_profile(profile), profile.name
@@ -53,7 +53,7 @@ class CounterWeightTrainer:
         return dict(json.loads(text))
 
     def train_best_reply(
-        self, opponent: NativePlayer, name: str, belief: Structure | None = None
+        self, opponent: NativePlayer, opponent_name: str, belief: Structure | None = None
     ) -> "array[int]":
         """Return weights trained as a best reply to an opponent with an initial belief.
 
@@ -63,16 +63,16 @@ class CounterWeightTrainer:
         training.weight_values[:] = array(
             "d", (weight / WEIGHT_SCALE for weight in load_model(WEIGHT_FILE).numbers)
         )
-        for _ in track(range(self.settings.batch_count), f"training against {name}"):
+        for _ in track(range(self.settings.batch_count), f"training against {opponent_name}"):
             training.play_and_train_batch()
         return training.average_weights()
 
-    def test_weights(
+    def beats_captain_weights(
         self, weights: dict[str, object], profile: OpponentProfile
     ) -> tuple[bool, str]:
         """Return True if weights do better than captain's against an opponent, with a summary."""
         opponent = self.engine.player_from_profile(profile)
-        special = self.engine.captain_player(parse_weights(json.dumps(weights)))
+        special = self.engine.captain_player(parse_value_model(json.dumps(weights)))
         players = (special, self.engine.player_for_strategy(WEIGHT_FILE))
         test, gains = SequentialTest(elo1=MIN_GAIN), list[float]()
         with ProgressBar(MAX_TEST_PAIRS, "testing, at most") as bar:
@@ -83,10 +83,10 @@ class CounterWeightTrainer:
                     for player in players
                 ]
                 fresh = [
-                    first_player_share(pair) - first_player_share(captains)
+                    first_player_points_share(pair) - first_player_points_share(captains)
                     for pair, captains in zip(*played, strict=True)
                 ]
-                test.add_pairs(0.5 + gain / 2 for gain in fresh)
+                test.add_pairs_until_decided(0.5 + gain / 2 for gain in fresh)
                 gains += fresh
                 bar.advance(_STEP)
         mean = 100 * fmean(gains)

@@ -19,7 +19,7 @@ MAX_OPTIONS, _MAX_LOSSES = 12, 500
 
 
 class _Table(ctypes.Structure):
-    """`Table` of core.h."""
+    """ctypes structure for `Table` of core.h."""
 
     _fields_ = struct_fields(
         ".QQQ...bbbbb.bbbh?",
@@ -88,7 +88,8 @@ class ExactSolver:
         options, table = (NativeOption * MAX_OPTIONS)(), to_native_position(position)
         option_count = self.library.exact_weigh(self.address, ctypes.byref(table), options)
         values = {
-            _action(position, option.action): option.value for option in options[:option_count]
+            _decode_action(position, option.action): option.value
+            for option in options[:option_count]
         }
         return values or None
 
@@ -125,7 +126,7 @@ class ExactSolver:
         return losses[:loss_count]
 
 
-def _action(position: DeadMansDrawPosition, action_code: int) -> Action:
+def _decode_action(position: DeadMansDrawPosition, action_code: int) -> Action:
     if action_code in (_DRAW, _END_TURN) or position.pending is None:
         return DRAW if action_code == _DRAW else END_TURN
     return respond(position.pending.effect_type, SERVER_DECK[action_code])

@@ -21,7 +21,7 @@ from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine, require_engine
 from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_rows
 
-_WORST = 8
+_MAX_WORST_KINDS = 8
 
 
 class DecisionLossRow(MatchRow):
@@ -58,8 +58,8 @@ class LossesOptions(CommandOptions):
 
 def losses(*, options: LossesOptions = LossesOptions()) -> None:
     """Compare each choice with few unseen cards with perfect play, and list the worst kinds."""
-    compute_losses = partial(_match_losses, require_engine(options.player), options)
-    _tell(
+    compute_losses = partial(_measure_match_losses, require_engine(options.player), options)
+    _print_losses(
         compute_rows(
             options.out, options.run_key, DecisionLossRow, options.matches, compute_losses
         ),
@@ -67,10 +67,13 @@ def losses(*, options: LossesOptions = LossesOptions()) -> None:
     )
 
 
-def _match_losses(
+def _measure_match_losses(
     engine: NativeEngine, options: LossesOptions, match_index: int
 ) -> list[DecisionLossRow]:
-    """Return the losses by a solver without a cache, so that matches are independent."""
+    """Return the losses of a match.
+
+    The solver has no cache of earlier matches, so that matches are independent.
+    """
     solver = ExactSolver(engine, nodes=options.nodes, picks=options.picks)
     player = engine.player_for_strategy(options.player)
     return [
@@ -104,12 +107,15 @@ def summarise_losses(rows: Sequence[DecisionLossRow], matches: int) -> dict[str,
     }
 
 
-def _tell(loss_rows: Sequence[DecisionLossRow], options: LossesOptions) -> None:
+def _print_losses(loss_rows: Sequence[DecisionLossRow], options: LossesOptions) -> None:
     groups = {"all": loss_rows} if loss_rows else {}
     for unseen_count in sorted({row.left for row in loss_rows}):
         groups[str(unseen_count)] = [row for row in loss_rows if row.left == unseen_count]
     by_unseen = {name: summarise_losses(group, options.matches) for name, group in groups.items()}
-    by_kind = {name: summarise_losses(group, options.matches) for name, group in _worst(loss_rows)}
+    by_kind = {
+        name: summarise_losses(group, options.matches)
+        for name, group in _select_worst_kinds(loss_rows)
+    }
     if options.as_json:
         print_json({**asdict(options), "byLeft": by_unseen, "worst": by_kind})
         return
@@ -125,10 +131,12 @@ def _tell(loss_rows: Sequence[DecisionLossRow], options: LossesOptions) -> None:
         result_console().print(table)
 
 
-def _worst(loss_rows: Sequence[DecisionLossRow]) -> list[tuple[str, list[DecisionLossRow]]]:
-    """Return the kinds of decisions with the largest total loss."""
+def _select_worst_kinds(
+    loss_rows: Sequence[DecisionLossRow],
+) -> list[tuple[str, list[DecisionLossRow]]]:
+    """Return the kinds of decisions with the largest total loss, and their rows."""
     groups = defaultdict[str, list[DecisionLossRow]](list)
     for row in loss_rows:
         groups[f"{row.left} left, {row.kind}"].append(row)
     worst = sorted(groups, key=lambda kind: -sum(row.loss or 0 for row in groups[kind]))
-    return [(kind, groups[kind]) for kind in worst[:_WORST]]
+    return [(kind, groups[kind]) for kind in worst[:_MAX_WORST_KINDS]]

@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean
 
-from cardsharp.core.text_files import read_json_text
+from cardsharp.core.text_files import read_valid_json_text
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.actions import EffectType
 from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Suit
@@ -47,7 +47,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SearchLimits,
 )
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
-from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_weights
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_value_model
 from cardsharp_tools.executors.strategy_file import (
     is_user_strategy,
     is_weights_file,
@@ -66,34 +66,34 @@ from cardsharp_tools.research.deadmansdraw.network_weights import float_weights
 ADAPTIVE = "adaptive"
 _MAX_ENTRIES, _MAX_WEIGHTS = 32, 16
 _LEARNED = _UNSET = -1.0
-_KINDS = (*SUIT_ORDER, BUST, *VALUE_ORDERS)
+_CARD_PREFERENCE_KINDS = (*SUIT_ORDER, BUST, *VALUE_ORDERS)
 
 
 class _Limits(ctypes.Structure):
-    """`Limits` of search.h."""
+    """ctypes structure for `Limits` of search.h."""
 
     _fields_ = tuple((field.name, ctypes.c_int) for field in fields(SearchLimits))
 
 
 class _Entry(ctypes.Structure):
-    """`Entry` of belief.h."""
+    """ctypes structure for `Entry` of belief.h."""
 
     _fields_ = struct_fields("iidPPP", "weights stranger stop_chance stops answers fitted")
 
 
 class _Fitted(ctypes.Structure):
-    """`Fitted` of fitted.h."""
+    """ctypes structure for `Fitted` of fitted.h."""
 
     _fields_ = struct_fields(
         "i..ddd",
         "by stops taste safe bust end",
         ctypes.c_double * 2 * MAX_TRACKED_CARDS,
-        ctypes.c_double * len(_KINDS) * SUITS,
+        ctypes.c_double * len(_CARD_PREFERENCE_KINDS) * SUITS,
     )
 
 
 class _Book(ctypes.Structure):
-    """`Book` of belief.h."""
+    """ctypes structure for `Book` of belief.h."""
 
     _fields_ = struct_fields(
         "ii..Pdd",
@@ -104,7 +104,7 @@ class _Book(ctypes.Structure):
 
 
 class _Belief(ctypes.Structure):
-    """`Belief` of belief.h."""
+    """ctypes structure for `Belief` of belief.h."""
 
     _fields_ = struct_fields(
         ".i...d",
@@ -117,7 +117,7 @@ class _Belief(ctypes.Structure):
 
 
 class _Tempering(ctypes.Structure):
-    """`Tempering` of luck.h."""
+    """ctypes structure for `Tempering` of luck.h."""
 
     _fields_ = struct_fields("Pii", "judge last times")
 
@@ -154,7 +154,7 @@ class NativeEngine:
         declare_function(library.captain_new, "PPP", "P")
         declare_function(library.play_series, "PPQQqPP", "")
         declare_function(library.fitted_new, "P", "P")
-        self._live_figures: list[_Fitted] = []
+        self._referenced_profiles: list[_Fitted] = []
 
     def player_for_strategy(self, name: str) -> NativePlayer:
         """Return the compiled version of a strategy; raise `KeyError` if there is none."""
@@ -162,13 +162,13 @@ class NativeEngine:
             return self.captain_player(load_model(WEIGHT_FILE))
         if is_weights_file(name):
             register_strategy(name)  # raises an error if the file is invalid
-            text = read_json_text(Path(name))
+            text = read_valid_json_text(Path(name))
             if "opponents" not in json.loads(text):
-                return self.captain_player(parse_weights(text))
+                return self.captain_player(parse_value_model(text))
             return self.adaptive_player(parse_opponent_profiles(text), parse_value_models(text))
         if name == ADAPTIVE:
             return self.adaptive_player()
-        return NativePlayer(self._policy(name))
+        return NativePlayer(self._find_policy(name))
 
     def adaptive_player(
         self,
@@ -179,12 +179,12 @@ class NativeEngine:
 
         It uses the trained `weights` by name; raises `KeyError` for missing weights.
         """
-        book = self._book((*load_opponent_profiles(), *extra_entries), weights or {})
+        book = self._build_belief_book((*load_opponent_profiles(), *extra_entries), weights or {})
         return NativePlayer(self.captain_player(load_model(WEIGHT_FILE)).policy, book)
 
     def player_from_profile(self, profile: OpponentProfile) -> NativePlayer:
         """Return a player that decides by the figures of an entry without a strategy name."""
-        return NativePlayer(self.library.fitted_new(ctypes.byref(_figures(profile))))
+        return NativePlayer(self.library.fitted_new(ctypes.byref(_to_native_profile(profile))))
 
     def captain_player(
         self,
@@ -218,7 +218,7 @@ class NativeEngine:
         The players begin with `beliefs` and update them by what they see. Without them, they know
         nothing of each other at the start.
         """
-        tempering = ctypes.byref(self._tempering) if luck_adjusted else None
+        tempering = ctypes.byref(self._native_tempering) if luck_adjusted else None
         policies = (ctypes.c_void_p * 2)(*(player.policy for player in players))
         belief_pointers = (ctypes.POINTER(_Belief) * 2)()
         for player_index, belief in enumerate(
@@ -233,7 +233,7 @@ class NativeEngine:
         return list(zip(results[::2], results[1::2], strict=True))
 
     @cached_property
-    def _tempering(self) -> _Tempering:
+    def _native_tempering(self) -> _Tempering:
         return _Tempering(self.luck_judge.policy, ENDGAME_CARDS, ENDGAME_REPETITIONS)
 
     @cached_property
@@ -241,14 +241,14 @@ class NativeEngine:
         """Captain with a short search, which evaluates luck."""
         return self.captain_player(load_model(WEIGHT_FILE), SHORT_LIMITS)
 
-    def _policy(self, name: str) -> int:
+    def _find_policy(self, name: str) -> int:
         """Return the address of the policy that a C file registered under `name`."""
         address: int | None = self.library.find_policy(name.encode())
         if not address:
             raise KeyError(name)
         return address
 
-    def _book(
+    def _build_belief_book(
         self, profiles: Sequence[OpponentProfile], learned: Mapping[str, ValueModel]
     ) -> _Book:
         weights = list(dict.fromkeys((GENERAL_WEIGHTS, *(profile.weights for profile in profiles))))
@@ -262,14 +262,14 @@ class NativeEngine:
         )
         for index, profile in enumerate(profiles):
             stops, answer_model = profile.stop_model, profile.answer_model
-            fitted = _figures(profile)
-            self._live_figures.append(fitted)
+            fitted = _to_native_profile(profile)
+            self._referenced_profiles.append(fitted)
             book.entry[index] = _Entry(
                 weights=weights.index(profile.weights),
                 stranger=stops is None and answer_model is None,
                 stop_chance=stops if isinstance(stops, float) else _LEARNED,
-                stops=self._policy(stops) if isinstance(stops, str) else None,
-                answers=self._policy(answer_model) if isinstance(answer_model, str) else None,
+                stops=self._find_policy(stops) if isinstance(stops, str) else None,
+                answers=self._find_policy(answer_model) if isinstance(answer_model, str) else None,
                 fitted=ctypes.addressof(fitted),
             )
         for index, name in enumerate(weights):
@@ -279,13 +279,16 @@ class NativeEngine:
         return book
 
 
-def first_player_share(pair: Iterable[NativeMatchResult]) -> float:
+def first_player_points_share(pair: Iterable[NativeMatchResult]) -> float:
     """Return the first player's share of the points of a pair."""
     return fmean(match.points for match in pair)
 
 
-def _figures(profile: OpponentProfile) -> _Fitted:
-    """Return the figures of a profile; negative if it names a strategy, or has none."""
+def _to_native_profile(profile: OpponentProfile) -> _Fitted:
+    """Return the numbers of a profile in C's form.
+
+    They are negative if the profile names a strategy, or has no numbers.
+    """
     stops = (
         profile.stop_model
         if isinstance(profile.stop_model, tuple)
@@ -294,7 +297,7 @@ def _figures(profile: OpponentProfile) -> _Fitted:
     fitted = _Fitted(STOP_FEATURES.index(profile.stop_feature), stops, safe=_UNSET)
     if not isinstance(profile.answer_model, dict):
         return fitted
-    for effect, (kind_index, kind) in product(EffectType, enumerate(_KINDS)):
+    for effect, (kind_index, kind) in product(EffectType, enumerate(_CARD_PREFERENCE_KINDS)):
         preference = profile.answer_model.get(effect, {}).get(kind, DEFAULT_PREFERENCE)
         fitted.taste[SUIT_ORDER.index(Suit(effect))][kind_index] = preference
     oracle = profile.answer_model.get(EffectType.ORACLE, {})

@@ -33,7 +33,7 @@ _REPLAY_BATCHES = 8  # batches in the replay buffer
 
 
 class _Reply(ctypes.Structure):
-    """`Reply` of reply.c."""
+    """ctypes structure for `Reply` of reply.c."""
 
     _fields_ = struct_fields("PPPPd", "learner opponent judge exact trust")
 
@@ -110,7 +110,7 @@ class NetworkTraining:
 
         Return the mean squared errors, captain's last.
         """
-        self.replay_buffer = [*self.replay_buffer[1 - _REPLAY_BATCHES :], self._played()]
+        self.replay_buffer = [*self.replay_buffer[1 - _REPLAY_BATCHES :], self._play_batch()]
         examples, errors = b"".join(self.replay_buffer), array("d", (0.0, 0.0))
         rate = self.options.learning_rate / 15 ** (self.matches_played / self.options.matches)
         learn, state_address = (
@@ -127,8 +127,8 @@ class NetworkTraining:
         self.matches_played += self.options.batch
         return errors
 
-    def _played(self) -> bytes:
-        """Return the examples of a batch in C's form."""
+    def _play_batch(self) -> bytes:
+        """Play a batch of matches; return its examples in C's form."""
         engine, batch = self.engine, self.options.batch
         examples = (TrainingExample * (_MAX_EXAMPLES * batch))()
         limits = SearchLimits(endgame_cards=0)

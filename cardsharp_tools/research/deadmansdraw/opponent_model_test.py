@@ -29,10 +29,10 @@ from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import opponent_decisions
 from cardsharp.games.deadmansdraw.strategies.opponent_belief import parse_opponent_profiles
 from cardsharp.games.deadmansdraw.strategies.position_features import (
+    answer_would_bust,
     busting_card_count,
-    effect_targets,
+    pending_effect_targets,
     total_bank_gain,
-    would_bust,
 )
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_shipped_network
@@ -42,7 +42,7 @@ from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
     LearnedOpponentsFile,
     ObservedOpponentMatch,
-    OpponentLearning,
+    OpponentLearningPass,
 )
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
@@ -51,7 +51,7 @@ from cardsharp_tools.research.deadmansdraw.native import (
     ADAPTIVE,
     NativeEngine,
     NativePlayer,
-    first_player_share,
+    first_player_points_share,
     require_engine,
 )
 
@@ -73,21 +73,23 @@ class StopRulePlayer(NamedTuple):
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Return the action of the stop rule."""
-        return DeadMansDrawDecision(self._action(position), "The rule of this player.")
+        return DeadMansDrawDecision(self._choose_action(position), "The rule of this player.")
 
-    def _action(self, position: DeadMansDrawPosition) -> Action:
+    def _choose_action(self, position: DeadMansDrawPosition) -> Action:
         pending = position.pending
         if pending is None or pending.effect_type is EffectType.KRAKEN:
             may = END_TURN in position.legal_actions() and position.play_area
-            return END_TURN if may and self._stops(position) else DRAW
+            return END_TURN if may and self._should_stop(position) else DRAW
         if pending.effect_type is EffectType.ORACLE:
-            takes = self.oracle and not would_bust(position, pending.cards[0])
+            takes = self.oracle and not answer_would_bust(position, pending.cards[0])
             return respond(EffectType.ORACLE, pending.cards[0] if takes else None)
-        cards = sorted(effect_targets(position), key=deck_sort_key)
-        best = max(cards, key=lambda card: self._liking(card) - 100 * would_bust(position, card))
+        cards = sorted(pending_effect_targets(position), key=deck_sort_key)
+        best = max(
+            cards, key=lambda card: self._rate_card(card) - 100 * answer_would_bust(position, card)
+        )
         return respond(pending.effect_type, best)
 
-    def _stops(self, position: DeadMansDrawPosition) -> bool:
+    def _should_stop(self, position: DeadMansDrawPosition) -> bool:
         area = position.play_area
         more = self.trailing_bonus * (position.own_bank.score < position.opponent_bank.score)
         risk = 100 * busting_card_count(position) // max(1, len(position.unseen))
@@ -98,7 +100,7 @@ class StopRulePlayer(NamedTuple):
         )
         return any(bound and reached >= bound + later for bound, reached, later in bounds)
 
-    def _liking(self, card: Card) -> int:
+    def _rate_card(self, card: Card) -> int:
         suit_index = SUIT_ORDER.index(Suit(card.suit))
         return (card.value, -card.value, -suit_index, suit_index)[self.preference]
 
@@ -116,7 +118,7 @@ HELD_OUT_OPPONENTS = {
 
 
 class _Style(Structure):
-    """`Style` of style.c."""
+    """ctypes structure for `Style` of style.c."""
 
     _fields_ = struct_fields("iiiiii", " ".join(StopRulePlayer._fields))
 
@@ -140,10 +142,10 @@ def switching_player(
     )
 
 
-_ENOUGH = validators.Number(gte=MIN_MATCHES)
-_PRETENDED = ("champion", "draw-3", "example-node")
-_TURNS = 8
-_SERIES = 3  # pairs of matches during which an opponent is remembered
+_MIN_MATCHES_VALIDATOR = validators.Number(gte=MIN_MATCHES)
+_SWITCHING_OPPONENTS = ("champion", "draw-3", "example-node")
+_TURNS_UNTIL_SWITCH = 8
+_PAIRS_PER_SERIES = 3  # pairs of matches during which an opponent is remembered
 Row = tuple[str, str, list[float]]
 
 
@@ -155,7 +157,9 @@ class ModelTestOptions(CommandOptions):
     """The test: learn from 20 matches, know the opponent, or play a best reply to the learner."""
     opponents: tuple[str, ...] = ()
     """Only these strangers, or those pretended to be."""
-    matches_seen: Annotated[int, Parameter(validator=_ENOUGH, help="Matches learned from.")] = 20
+    matches_seen: Annotated[
+        int, Parameter(validator=_MIN_MATCHES_VALIDATOR, help="Matches learned from.")
+    ] = 20
     training: Annotated[int, Parameter(validator=Positive, help="Matches of it.")] = 20_000
     pairs: Annotated[int, Parameter(validator=Positive, help="Decks measured on.")] = 3000
     seed: Seed = 1
@@ -171,7 +175,7 @@ def test_opponent_model(
     For a best reply, print how many points more than 50 it makes.
     """
     rows = []
-    for name, stage, gains in OpponentModelTest(require_engine(), options).rows():
+    for name, stage, gains in AdaptivePlayerTest(require_engine(), options).rows():
         gain, margin = 100 * fmean(gains), 100 * Z_95 * pstdev(gains) / sqrt(len(gains))
         rows.append({"against": name, "stage": stage, "gain": gain, "margin": margin})
         if not options.as_json:
@@ -182,7 +186,7 @@ def test_opponent_model(
         print_json(rows)
 
 
-class OpponentModelTest:
+class AdaptivePlayerTest:
     """Test of the adaptive player: its players, and their points."""
 
     def __init__(self, engine: NativeEngine, options: ModelTestOptions) -> None:
@@ -195,8 +199,12 @@ class OpponentModelTest:
 
     def rows(self) -> Iterator[Row]:
         """Yield opponent, candidate's stage, and shares above an equal player's or captain's."""
-        ways = {"learned": self._learned, "ideal": self._ideal, "reply": self._reply}
-        for name in self.options.opponents or (*HELD_OUT_OPPONENTS, *_PRETENDED):
+        ways = {
+            "learned": self._test_learned,
+            "ideal": self._test_ideal,
+            "reply": self._test_best_reply,
+        }
+        for name in self.options.opponents or (*HELD_OUT_OPPONENTS, *_SWITCHING_OPPONENTS):
             yield from ways[self.options.mode](name)
 
     def build_player(self, name: str) -> NativePlayer:
@@ -208,23 +216,23 @@ class OpponentModelTest:
             else native_stop_rule_player(self.engine, style)
         )
 
-    def _learned(self, name: str) -> Iterator[Row]:
+    def _test_learned(self, name: str) -> Iterator[Row]:
         opponent = self.build_player(name)
         if name in HELD_OUT_OPPONENTS:
-            player, stage = self.learn_opponent(name)
+            player, stage = self.learned_player_and_stage(name)
             yield name, stage, self.gain_over_captain(player, opponent, seen_opponent=opponent)
             return
-        pretends = switching_player(self.engine, name, WEIGHT_FILE, _TURNS)
+        pretends = switching_player(self.engine, name, WEIGHT_FILE, _TURNS_UNTIL_SWITCH)
         yield (
-            f"{name}, after {_TURNS} turns captain",
+            f"{name}, after {_TURNS_UNTIL_SWITCH} turns captain",
             "",
             self.gain_over_captain(self.adaptive, pretends),
         )
         gains = self.gain_over_captain(self.adaptive, self.captain, opponent)
         yield f"{name}, in the next matches captain", "", gains
 
-    def _ideal(self, name: str) -> Iterator[Row]:
-        """Yield the ideal result: of a player that was trained against the opponent itself."""
+    def _test_ideal(self, name: str) -> Iterator[Row]:
+        """Yield the ideal result, which is that of a player trained against the opponent itself."""
         opponent = self.build_player(name)
         special = self.engine.captain_player(
             ValueModel(
@@ -233,14 +241,18 @@ class OpponentModelTest:
         )
         yield name, "trained on it", self.gain_over_captain(special, opponent)
 
-    def _reply(self, name: str) -> Iterator[Row]:
-        """Yield the result of a best reply to the player, whose belief is always fresh."""
+    def _test_best_reply(self, name: str) -> Iterator[Row]:
+        """Yield the result of a best reply to the player, whose belief starts anew each time."""
         knowing, stage = (
-            self.learn_opponent(name) if name in HELD_OUT_OPPONENTS else (self.adaptive, "")
+            self.learned_player_and_stage(name)
+            if name in HELD_OUT_OPPONENTS
+            else (self.adaptive, "")
         )
         belief, seed = knowing.initial_belief(), self.options.seed
         warmup_players = (knowing, self.build_player(name))
-        self.engine.play_pairs(warmup_players, seed + 1, range(_SERIES), beliefs=[belief, None])
+        self.engine.play_pairs(
+            warmup_players, seed + 1, range(_PAIRS_PER_SERIES), beliefs=[belief, None]
+        )
         weight_values = self.counter_weights.train_best_reply(knowing, f"who knows {name}", belief)
         players, shares = (
             (
@@ -254,26 +266,26 @@ class OpponentModelTest:
             [pair] = self.engine.play_pairs(
                 players, seed, range(pair_number, pair_number + 1), beliefs=[fresh, None]
             )
-            shares.append(first_player_share(pair) - 0.5)
+            shares.append(first_player_points_share(pair) - 0.5)
         yield f"a best reply, known as {name}", stage, shares
 
-    def learn_opponent(self, name: str) -> tuple[NativePlayer, str]:
-        """Return the player that has met an opponent, and its candidate's stage.
+    def learned_player_and_stage(self, name: str) -> tuple[NativePlayer, str]:
+        """Return the player that has learned an opponent, and the stage of its candidate weights.
 
-        They have met in `matches_seen` matches.
+        The two have met in `matches_seen` matches.
         """
         learned, seed = LearnedOpponentsFile(), self.options.seed
-        learning = OpponentLearning(
+        learning = OpponentLearningPass(
             learned,
-            self.counter_weights.train_weights,
-            self.counter_weights.test_weights,
+            self.counter_weights.train_weight_document,
+            self.counter_weights.beats_captain_weights,
             lambda *_args: None,
         )
         matches = [
-            play_observed_match(HELD_OUT_OPPONENTS[name], seed + index)
+            observe_match_against_captain(HELD_OUT_OPPONENTS[name], seed + index)
             for index in range(self.options.matches_seen)
         ]
-        learning.update_opponent(name, name, matches)
+        learning.continue_opponent_trial(name, name, matches)
         trial, text = learned.trials[name], learned.model_dump_json()
         knowing = self.engine.adaptive_player(
             parse_opponent_profiles(text), parse_value_models(text)
@@ -288,9 +300,9 @@ class OpponentModelTest:
     ) -> list[float]:
         """Return the player's gain over captain on equal decks, after meeting `seen_opponent`."""
         gains, seed = list[float](), self.options.seed
-        for first_pair in range(0, self.options.pairs, _SERIES):
+        for first_pair in range(0, self.options.pairs, _PAIRS_PER_SERIES):
             pair_numbers, beliefs = (
-                range(first_pair, first_pair + _SERIES),
+                range(first_pair, first_pair + _PAIRS_PER_SERIES),
                 [player.initial_belief(), None],
             )
             if seen_opponent is not None:
@@ -302,11 +314,13 @@ class OpponentModelTest:
             )
             captain_results = self.engine.play_pairs((self.captain, opponent), seed, pair_numbers)
             for player_pair, captain_pair in zip(player_results, captain_results, strict=True):
-                gains.append(first_player_share(player_pair) - first_player_share(captain_pair))
+                gains.append(
+                    first_player_points_share(player_pair) - first_player_points_share(captain_pair)
+                )
         return gains
 
 
-def play_observed_match(player: Strategy, seed: int) -> ObservedOpponentMatch:
+def observe_match_against_captain(player: Strategy, seed: int) -> ObservedOpponentMatch:
     """Play a match against captain and return the player's observed decisions."""
     dice = Random(seed)
     match, card_picker = match_from_state(deal_state(dice)), random_card_picker(dice)

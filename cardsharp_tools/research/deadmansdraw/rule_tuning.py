@@ -19,19 +19,19 @@ from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Played
 from cardsharp_tools.research.deadmansdraw.native import (
     NativePlayer,
-    first_player_share,
+    first_player_points_share,
     require_engine,
 )
 from cardsharp_tools.terminal.progress import ProgressBar
 
-_FIRST_DECKS = 200  # decks on which all rules are compared
-_CHOICES = {"draw": range(2, 10), "treasure": range(0, 21, 2), "sword": range(7)}
+_TUNING_DECKS = 200  # decks on which all rules are compared
+_PARAMETER_RANGES = {"draw": range(2, 10), "treasure": range(0, 21, 2), "sword": range(7)}
 
 
 class RuleParameters(Structure):
     """ctypes structure for `Rule` of rule.c: the parameters of the rule."""
 
-    _fields_ = struct_fields("iii", " ".join(_CHOICES))
+    _fields_ = struct_fields("iii", " ".join(_PARAMETER_RANGES))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +51,11 @@ def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
     round has new decks, and so does the final measurement of the remaining rule.
     """
     engine, dice = require_engine(options.opponent), Random(options.seed)
-    opponent, decks = engine.player_for_strategy(options.opponent), _FIRST_DECKS
+    opponent, decks = engine.player_for_strategy(options.opponent), _TUNING_DECKS
     create_rule = declare_function(engine.library.rule_new, "P", "P")
     rules = [
         (parameters, NativePlayer(create_rule(byref(RuleParameters(*parameters)))))
-        for parameters in product(*_CHOICES.values())
+        for parameters in product(*_PARAMETER_RANGES.values())
     ]
     with ProgressBar(len(rules) * 2, "rules") as bar:
         while len(rules) > 1:
@@ -64,7 +64,7 @@ def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
             scores = [
                 fmean(
                     map(
-                        first_player_share,
+                        first_player_points_share,
                         engine.play_pairs((player, opponent), seed, pair_numbers),
                     )
                 )
@@ -77,13 +77,16 @@ def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
     pairs = engine.play_pairs(
         (player, opponent), dice.getrandbits(32), range(options.pairs), luck_adjusted=True
     )
-    _tell(best_parameters, pairs, options)
+    _print_best_rule(best_parameters, pairs, options)
 
 
-def _tell(
-    parameters: tuple[int, ...], pairs: Iterable[tuple[Played, Played]], options: RuleOptions
+def _print_best_rule(
+    best_parameters: tuple[int, ...], pairs: Iterable[tuple[Played, Played]], options: RuleOptions
 ) -> None:
-    """Print the selected rule and its points in 100 on decks that were not used to select it."""
+    """Print the selected rule and its points in 100.
+
+    They are measured on decks that were not used to select it.
+    """
     less = LuckAdjuster()
     shares = [
         less.adjusted_share(
@@ -97,7 +100,7 @@ def _tell(
         for pair in pairs
     ]
     points, bounds = 100 * fmean(shares), mean_interval(shares, matches_per_share=2).scaled(100)
-    values_by_name = dict(zip(_CHOICES, parameters, strict=True))
+    values_by_name = dict(zip(_PARAMETER_RANGES, best_parameters, strict=True))
     if options.as_json:
         print_json({**values_by_name, "points": points, "lower": bounds.low, "upper": bounds.high})
         return

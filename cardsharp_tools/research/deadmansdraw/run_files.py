@@ -34,7 +34,7 @@ def compute_rows(
     The file begins with `head`, the options on which its rows depend. Raises `ConfigError` if the
     file belongs to another run, or has other rows.
     """
-    rows = [] if path is None else _read(path, run_key, row_class)
+    rows = [] if path is None else _read_rows(path, run_key, row_class)
     first_match = max((row.match for row in rows), default=-1) + 1
     with ProgressBar(matches, "matches", completed_steps=min(first_match, matches)) as bar:
         for match_index in range(first_match, matches):
@@ -47,14 +47,14 @@ def compute_rows(
     return [row for row in rows if row.match < matches]
 
 
-def _read(path: Path, head: str, row: type[Row]) -> list[Row]:
+def _read_rows(path: Path, run_key: str, row_class: type[Row]) -> list[Row]:
     if not path.exists():
-        path.write_text(f"{head}\n", "utf-8")
+        path.write_text(f"{run_key}\n", "utf-8")
     head_line, *lines = read_text(path).text.rpartition("\n")[0].split("\n")
-    if head_line != head:
+    if head_line != run_key:
         raise ConfigError(f"{path} belongs to another run: {head_line}. Give another file.")
     try:
-        return [row.model_validate_json(line) for line in lines]
+        return [row_class.model_validate_json(line) for line in lines]
     except ValidationError:
         raise ConfigError(f"{path} does not have these results; give another file.") from None
 
@@ -66,13 +66,17 @@ def save_checkpoint(path: Path, header: object, parts: Iterable[bytes]) -> None:
     unfinished.replace(path)
 
 
-def load_checkpoint(path: Path, name: str, expected: object) -> tuple[dict[str, Any], BytesIO]:
+def load_checkpoint(
+    path: Path, header_key: str, expected_value: object
+) -> tuple[dict[str, Any], BytesIO]:
     """Return header and body of a checkpoint; both are empty if there is none.
 
-    Raises `ConfigError` if the header has another value of `name` than `expected`.
+    Raises `ConfigError` if the header's value of `header_key` is not `expected_value`.
     """
     file = BytesIO(path.read_bytes() if path.exists() else b"{}")
     head = json.loads(file.readline())
-    if head and head[name] != expected:
-        raise ConfigError(f"{path} belongs to another run: {name} {head[name]}. Give another file.")
+    if head and head[header_key] != expected_value:
+        raise ConfigError(
+            f"{path} belongs to another run: {header_key} {head[header_key]}. Give another file."
+        )
     return head, file

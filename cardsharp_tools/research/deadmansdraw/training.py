@@ -22,20 +22,20 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.core.text_files import read_json_text
+from cardsharp.core.text_files import read_valid_json_text
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import SearchLimits
 from cardsharp.games.deadmansdraw.strategies.search.value_model import (
     WEIGHT_COUNT,
     ValueModel,
 )
-from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, parse_weights
+from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, parse_value_model
 from cardsharp_tools.cli.options import CommandOptions
 from cardsharp_tools.lab.confidence_interval import mean_interval
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.native import (
     NativeEngine,
     NativePlayer,
-    first_player_share,
+    first_player_points_share,
     require_engine,
 )
 from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
@@ -99,22 +99,22 @@ class TrainingConfig(CommandOptions):
 
 
 def _round_to_int(value: float) -> int:
-    """Return a weight as the search reads it."""
+    """Return a weight in the integer scale of the search."""
     return floor(value * WEIGHT_SCALE + 0.5)
 
 
-def _same(value: float) -> "array[float]":
+def _create_uniform_weights(value: float) -> "array[float]":
     return array("d", [value]) * WEIGHT_COUNT
 
 
 class _Playing(ctypes.Structure):
-    """`Playing` of train.h."""
+    """ctypes structure for `Playing` of train.h."""
 
     _fields_ = struct_fields("ddi", "trust exploration replies")
 
 
 class _Sample(ctypes.Structure):
-    """`Sample` of train.h."""
+    """ctypes structure for `Sample` of train.h."""
 
     _fields_ = struct_fields(
         ".Hbbbbbbdddq",
@@ -141,9 +141,9 @@ class WeightTraining:
     ) -> None:
         self.settings, self.workers, self.library = settings, workers, engine.library
         self.weight_values, self.squared_gradients, self.weight_sums = (
-            _same(0.0),
-            _same(INITIAL_SQUARED_GRADIENTS),
-            _same(0.0),
+            _create_uniform_weights(0.0),
+            _create_uniform_weights(INITIAL_SQUARED_GRADIENTS),
+            _create_uniform_weights(0.0),
         )
         self.batches = self.averaged_batches = 0
         self.playing = _Playing(settings.td_lambda, settings.exploration, settings.replies)
@@ -171,8 +171,8 @@ class WeightTraining:
     def play_and_train_batch(self) -> None:
         """Play the next batch and train with it."""
         weights = self.weights()
-        self._play(weights)
-        self._learn(weights, self.settings.learning_rate(self.batches))
+        self._play_batch(weights)
+        self._update_weights(weights, self.settings.learning_rate(self.batches))
         if self.settings.is_averaged(self.batches):
             self.averaged_batches += 1
             for at, weight in enumerate(self.weight_values):
@@ -203,7 +203,7 @@ class WeightTraining:
                 values[:] = array("d", file.read(8 * WEIGHT_COUNT))
             self.batches, self.averaged_batches = head["batches"], head["averaged"]
 
-    def _play(self, weights: "array[int]") -> None:
+    def _play_batch(self, weights: "array[int]") -> None:
         first_match = self.batches * self.settings.batch
 
         def play(match_indices: Sequence[int]) -> None:
@@ -228,8 +228,11 @@ class WeightTraining:
                 )
             )
 
-    def _learn(self, weights: "array[int]", rate: float) -> None:
-        """Update the weights in the order of the matches; the number of workers has no effect."""
+    def _update_weights(self, weights: "array[int]", rate: float) -> None:
+        """Update the weights in the order of the matches.
+
+        So the number of workers has no effect on the result.
+        """
         for match_index in range(self.settings.batch):
             self.library.learn(
                 self.weight_values.buffer_info()[0],
@@ -296,11 +299,11 @@ def main(
             engine.player_for_strategy("champion"),
         )
         shares = [
-            first_player_share(pair)
+            first_player_points_share(pair)
             for pair in engine.play_pairs(players, settings.seed, range(MEASURED_PAIRS))
         ]
         low, high = mean_interval(shares, matches_per_share=2).scaled(100)
-        _say(
+        _print_progress(
             f"{matches} of {settings.matches} matches, {took}, "
             f"{100 * fmean(shares):.1f} % against the champion (95 %: {low:.1f} to {high:.1f})"
         )
@@ -318,12 +321,12 @@ def main(
         "date": datetime.now(UTC).date().isoformat(),
     }
     options.out.write_text(dump_weights(ValueModel(weight_values), provenance) + "\n", "utf-8")
-    _say(f"The weights are in {options.out}.")
+    _print_progress(f"The weights are in {options.out}.")
     if options.expected_file is not None:
-        if parse_weights(read_json_text(options.expected_file)).numbers != weight_values:
+        if parse_value_model(read_valid_json_text(options.expected_file)).numbers != weight_values:
             raise SystemExit(f"The weights differ from those of {options.expected_file}.")
-        _say(f"All weights equal those of {options.expected_file}.")
+        _print_progress(f"All weights equal those of {options.expected_file}.")
 
 
-def _say(line: str) -> None:
+def _print_progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)  # noqa: T201 (a command)

@@ -20,9 +20,9 @@ from cardsharp.games.euchre.strategies.bidding import card_mask
 from cardsharp.games.euchre.strategies.pimc import POINT_SCALE, SearchBudget
 from cardsharp_tools.research.c_library import load_library, struct_fields, unavailable_reason
 
-_DEAL = 20
-_CHOICES = 8
-_ALONE = 8
+_DEALT_CARD_COUNT = 20
+_MAX_CHOICES = 8
+_ALONE_OFFSET = 8
 
 MAX_WORLDS = 8192
 MAX_BATCH = 1024
@@ -36,7 +36,7 @@ class _Open(ctypes.Structure):
         "turn_card bids suit alone swapped defences defence plays seat card",
         *[ctypes.c_int * MAX_BIDS] * 2,
         ctypes.c_int * 2,
-        *[ctypes.c_int * _DEAL] * 2,
+        *[ctypes.c_int * _DEALT_CARD_COUNT] * 2,
     )
 
 
@@ -48,7 +48,7 @@ class _NativeAnswer(ctypes.Structure):
     """Answer of the engine, as `Answer` in engine.c."""
 
     _fields_ = struct_fields(
-        "iii...", "action worlds choices actions tried totals", *[ctypes.c_int32 * _CHOICES] * 3
+        "iii...", "action worlds choices actions tried totals", *[ctypes.c_int32 * _MAX_CHOICES] * 3
     )
 
 
@@ -67,21 +67,21 @@ class NativePimcStrategy:
         limit = effort or SearchBudget()
         if limit.batch_size > MAX_BATCH or limit.max_worlds + limit.batch_size > MAX_WORLDS:
             raise ValueError(f"At most {MAX_BATCH} worlds a batch and {MAX_WORLDS} in all.")
-        self._library, self._limit = loaded, limit
-        self._effort = _Effort(limit.max_worlds, limit.batch_size, limit.max_work)
+        self._library, self._search_limit = loaded, limit
+        self._native_limit = _Effort(limit.max_worlds, limit.batch_size, limit.max_work)
 
     def __reduce__(self) -> tuple[type["NativePimcStrategy"], tuple[SearchBudget]]:
-        return NativePimcStrategy, (self._limit,)
+        return NativePimcStrategy, (self._search_limit,)
 
     def decide(self, view: EuchrePosition) -> EuchreDecision:
         """Return the decision of `pimc`."""
         if len(view.legal_actions) == 1:
             return EuchreDecision(view.legal_actions[0], "The only choice.")
         native_answer, decision_type = _NativeAnswer(), view.decision_type
-        effort = ctypes.byref(self._effort)
+        effort = ctypes.byref(self._native_limit)
         discard = -1 if view.discard is None else view.discard
         self._library.euchre_decide(
-            ctypes.byref(_open(view.public_state)),
+            ctypes.byref(_to_native_state(view.public_state)),
             view.seat,
             list(DecisionType).index(decision_type),
             card_mask(view.hand),
@@ -91,12 +91,12 @@ class NativePimcStrategy:
         )
         tried = zip(native_answer.actions, native_answer.totals, native_answer.tried, strict=True)
         options = tuple(
-            EuchreOption(_action_of(decision_type, action), total / max(1, often) / POINT_SCALE)
+            EuchreOption(_decode_action(decision_type, action), total / max(1, often) / POINT_SCALE)
             for action, total, often in [*tried][
                 : native_answer.choices if native_answer.worlds else 0
             ]
         )
-        chosen, reason = _action_of(decision_type, native_answer.action), "As `pimc`, compiled."
+        chosen, reason = _decode_action(decision_type, native_answer.action), "As `pimc`, compiled."
         return EuchreDecision(chosen, reason, options, native_answer.worlds)
 
 
@@ -109,7 +109,7 @@ def native_library() -> ctypes.CDLL | None:
     return loaded
 
 
-def _open(table: PublicState) -> _Open:
+def _to_native_state(table: PublicState) -> _Open:
     plays = [played for trick in table.tricks for played in trick]
     open_state = _Open(table.turn_card, len(table.bids))
     for index, bid in enumerate(table.bids):
@@ -124,11 +124,15 @@ def _open(table: PublicState) -> _Open:
     return open_state
 
 
-def _action_of(decision_type: DecisionType, action_code: int) -> Action:
-    """Return the action that a number of the engine stands for."""
+def _decode_action(decision_type: DecisionType, action_code: int) -> Action:
+    """Return the action that a number of the engine encodes."""
     match decision_type:
         case DecisionType.BID:
-            return Bid(action_code % _ALONE - 1, action_code >= _ALONE) if action_code else PASS
+            return (
+                Bid(action_code % _ALONE_OFFSET - 1, action_code >= _ALONE_OFFSET)
+                if action_code
+                else PASS
+            )
         case DecisionType.DISCARD:
             return Discard(action_code)
         case DecisionType.DEFEND:

@@ -8,5 +8,6 @@ from cardsharp_tools.research.deadmansdraw.native import NativeEngine, load_engi
 
 @pytest.fixture
 def engine() -> NativeEngine:
+    """Return the compiled engine; skip the test if it is not available."""
     loaded = load_engine()
     return pytest.skip(str(unavailable_reason())) if loaded is None else loaded

@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.simulation import (
 )
 from cardsharp.games.deadmansdraw.strategies import Strategy
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import CARD_NUMBER
-from cardsharp_tools.lab.rng import RngStream, pair_rng
+from cardsharp_tools.lab.rng import RngPurpose, pair_rng
 from cardsharp_tools.research.c_library import declare_function, unavailable_reason
 from cardsharp_tools.research.deadmansdraw.exact_solver import MAX_OPTIONS, NativeOption
 from cardsharp_tools.research.deadmansdraw.native import NativePlayer, load_engine
@@ -41,7 +41,7 @@ def assert_same_decisions(twin: NativePlayer, maker: Maker, matches: int) -> Non
     for pair_number in range(matches):
         plain = list(python_decisions(maker, 11, pair_number))
         assert len(plain) > 30
-        compiled = _traced(twin, 11, pair_number, None, None)
+        compiled = _trace_native_decisions(twin, 11, pair_number, None, None)
         for (position, python_code), compiled_code in zip(plain, compiled, strict=True):
             assert python_code == compiled_code, position
 
@@ -54,7 +54,7 @@ def compiled_options(
         (NativeOption * (MAX_MATCHES * MAX_OPTIONS))(),
         (ctypes.c_int32 * MAX_MATCHES)(),
     )
-    decided = len(_traced(captain, seed, pair_number, options, option_counts))
+    decided = len(_trace_native_decisions(captain, seed, pair_number, options, option_counts))
     starts = range(0, MAX_OPTIONS * decided, MAX_OPTIONS)
     return [
         [(option.action, option.value) for option in options[start : start + many]]
@@ -62,7 +62,9 @@ def compiled_options(
     ]
 
 
-def _traced(twin: NativePlayer, seed: int, pair_number: int, *outputs: object) -> list[int]:
+def _trace_native_decisions(
+    twin: NativePlayer, seed: int, pair_number: int, *outputs: object
+) -> list[int]:
     """Return a native player's decisions in a match of random moves (native/trace.c)."""
     engine = load_engine()
     assert engine is not None
@@ -78,11 +80,11 @@ def python_decisions(
 ) -> Iterator[tuple[DeadMansDrawPosition, int]]:
     """The same match in plain Python: each position and what the strategy decides there."""
     driver, player_rng = (
-        pair_rng(seed, pair_number, RngStream.FIRST),
-        pair_rng(seed, pair_number, RngStream.SECOND),
+        pair_rng(seed, pair_number, RngPurpose.FIRST),
+        pair_rng(seed, pair_number, RngPurpose.SECOND),
     )
-    card_picker = random_card_picker(pair_rng(seed, pair_number, RngStream.CHANCE))
-    match = match_from_state(deal_state(pair_rng(seed, pair_number, RngStream.DECK)))
+    card_picker = random_card_picker(pair_rng(seed, pair_number, RngPurpose.CHANCE))
+    match = match_from_state(deal_state(pair_rng(seed, pair_number, RngPurpose.DECK)))
     player = maker(player_rng)
     while match.state.active_player is not None:
         position = match.current_position

@@ -32,7 +32,7 @@ from cardsharp_tools.research.blef.commands import solve
 from cardsharp_tools.research.blef.solved_tables import (
     TABLES_DIR,
     build_position,
-    named_strategy,
+    strategy_function_by_name,
     table_strategy,
     write_solved_table,
 )
@@ -61,7 +61,9 @@ def test_exploitability_is_as_it_was_measured(
     cards: tuple[int, int], name: str, figure: float
 ) -> None:
     small = build_small_round(*cards)
-    assert exploitability(small, named_strategy(small, name)) == pytest.approx(figure, abs=5e-4)
+    assert exploitability(small, strategy_function_by_name(small, name)) == pytest.approx(
+        figure, abs=5e-4
+    )
 
 
 @pytest.mark.parametrize("seat", SEATS)
@@ -85,13 +87,13 @@ def test_check_value_follows_the_rules(seat: int) -> None:
         assert small.check_values(seat, 1 << bet, reach) == pytest.approx(expected)
         action_values = (
             small.check_values(seat, 1 << bet, reach),
-            small.called_values(seat, 1 << bet, reach),
+            small.values_if_checked(seat, 1 << bet, reach),
         )
         assert sum(map(sum, action_values)) == pytest.approx(1)
 
 
 def test_only_bets_of_the_tables_can_hold_with_so_few_cards() -> None:
-    """Return the match a few random actions later, possibly with a pending effect."""
+    """A small round of the tables has exactly the bets that so few cards can make true."""
     for cards in SOLVED_CARD_COUNTS:
         possible = tuple(n for n, bet in enumerate(BETS) if bet.size <= sum(cards))
         assert build_small_round(*cards).bets == possible
@@ -114,14 +116,17 @@ def test_the_solver_nears_the_equilibrium_and_its_value() -> None:
 def test_shipped_tables_and_strategies_stay_within_exploitability_target(
     cards: tuple[int, int],
 ) -> None:
-    """By an exact best answer, and a table says of itself what is found.
+    """Check the exact exploitability of the shipped tables and of `bayes`.
 
-    `bayes` is asked position by position, as it plays.
+    `bayes` decides position by position, as it plays. A table states its own exploitability.
     """
     small, shipped = build_small_round(*cards), load_solution(*cards)
     lacks = exploitability(small, table_strategy(small, (shipped["starter"], shipped["other"])))
     assert lacks <= MAX_EXPLOITABILITY[cards]
-    assert exploitability(small, named_strategy(small, "bayes")) <= MAX_EXPLOITABILITY[cards]
+    assert (
+        exploitability(small, strategy_function_by_name(small, "bayes"))
+        <= MAX_EXPLOITABILITY[cards]
+    )
     assert shipped["exploitability"] == pytest.approx(lacks, abs=1e-6)
     assert shipped["value"] == pytest.approx(VALUES[cards], abs=2e-3)
 

@@ -22,7 +22,7 @@ from cardsharp.games.blef.rules import RoundMove
 from cardsharp.games.blef.strategies import large_round_policy
 from cardsharp.games.blef.strategies.bet_probabilities import bet_probabilities, card_bits
 from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
-from cardsharp.games.blef.strategies.opponent_types import BETTING_HABITS, opponent_type_of
+from cardsharp.games.blef.strategies.opponent_types import BETTING_HABITS, possible_opponent_hand
 from cardsharp.games.blef.strategies.policy_tables import (
     DEFAULT_FILE,
     POLICY_PROBABILITY_SCALE,
@@ -46,19 +46,19 @@ from cardsharp_tools.research.blef.native import (
     HandSizes,
     RoundPlayer,
     RoundTable,
+    build_round_index_tables,
     build_round_player,
     build_round_table,
     local_exploitability,
     native_library,
     play_rounds,
-    round_setup,
 )
 from cardsharp_tools.research.blef.table_files import (
     ROW,
     TrainingAmount,
     average_policy_rows,
-    large_round_policy_bytes,
     load_tables,
+    policy_bytes_by_hand_sizes,
     set_large_round_policies,
     to_round_table,
     train_large_round,
@@ -66,7 +66,7 @@ from cardsharp_tools.research.blef.table_files import (
 from cardsharp_tools.research.blef.table_training import (
     CheckpointFolder,
     TrainingBudget,
-    restore_trainer,
+    restore_trainer_and_step_count,
     train_rounds,
     train_steps,
 )
@@ -79,10 +79,12 @@ pytestmark = pytest.mark.skipif(unavailable_reason() is not None, reason="needs 
 
 
 def train_learner(cards: tuple[int, int], steps: int) -> CfrTrainer:
-    return restore_trainer(cards, train_steps(cards, b"", steps))[0]
+    """Return a learner of the round with `cards` after `steps` steps of training."""
+    return restore_trainer_and_step_count(cards, train_steps(cards, b"", steps))[0]
 
 
-def table(learner: CfrTrainer) -> RoundTable:
+def average_policy_table(learner: CfrTrainer) -> RoundTable:
+    """Return the table of a learner's average policy."""
     return build_round_table(learner.setup, average_policy_rows(learner))
 
 
@@ -100,8 +102,8 @@ def test_the_compiled_rules_are_those_of_python() -> None:
 
 
 @pytest.mark.parametrize("cards", [(2, 2), (2, 3), (4, 4)])
-def test_both_have_the_same_places(cards: HandSizes) -> None:
-    shape, setup = TableShape(cards), round_setup(cards)
+def test_setup_matches_table_shape(cards: HandSizes) -> None:
+    shape, setup = TableShape(cards), build_round_index_tables(cards)
     none, hand = (NO_BET, NO_BET, NO_BET), next(iter(hand_numbers(cards[0])))
     histories = [bets for bet_count in range(4) for bets in combinations(shape.bets, bet_count)]
     rows = {shape.row_index(0, hand, (*none, *bets)[-3:]) for bets in histories}
@@ -135,11 +137,14 @@ def average_strategy_function(learner: CfrTrainer, small_round: SmallRound) -> S
 
 
 def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
-    """By the exact best answer; the local one finds no more than that."""
+    """Check the exploitability of a trained table and its value in a solved round.
+
+    The exact best response bounds it; the local best response finds no more than that.
+    """
     small, learner = build_small_round(1, 1), train_learner((1, 1), 40)
     lacks = exploitability(small, average_strategy_function(learner, small))
     assert lacks < 0.001
-    trained_player = build_round_player("tables", {(1, 1): table(learner)})
+    trained_player = build_round_player("tables", {(1, 1): average_policy_table(learner)})
     assert all(
         lacks > local_exploitability((1, 1), trained_player, depth, 1, 4000).low for depth in (1, 2)
     )
@@ -151,8 +156,11 @@ def test_the_trainer_nears_the_equilibrium_of_a_round_that_is_solved() -> None:
 def test_training_resumes_with_the_round_of_fewest_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As if nothing had happened, until its time is over; an executor learns the same."""
-    monkeypatch.setattr("cardsharp_tools.research.blef.table_training._DEALS", 100)
+    """Training begins with the round of fewest steps, until its time is over.
+
+    A stopped training resumes as if nothing had happened; an executor learns the same.
+    """
+    monkeypatch.setattr("cardsharp_tools.research.blef.table_training._DEALS_PER_STEP", 100)
     first_folder, second_folder, progress = (
         CheckpointFolder(tmp_path / "here"),
         CheckpointFolder(tmp_path / "there"),
@@ -164,11 +172,11 @@ def test_training_resumes_with_the_round_of_fewest_steps(
         first_folder, [(1, 1), (1, 2)], budget, on_progress=lambda *args: progress.append(args)
     )
     assert progress == [((1, 1), 10), ((1, 2), 10), ((1, 1), 20)]
-    assert first_folder.steps((1, 1)) == 20
+    assert first_folder.training_step_count((1, 1)) == 20
     assert first_folder.read((1, 1)) == train_steps((1, 1), train_steps((1, 1), b""))
     with ThreadPoolExecutor(2) as pool:
         train_rounds(second_folder, [(1, 2), (1, 1)], TrainingBudget(10), pool)
-    assert [second_folder.steps((1, 1)), second_folder.read((1, 2))] == [
+    assert [second_folder.training_step_count((1, 1)), second_folder.read((1, 2))] == [
         10,
         first_folder.read((1, 2)),
     ]
@@ -180,7 +188,7 @@ def test_unusable_files_and_rounds_are_reported(tmp_path: Path) -> None:
     spoilt = tmp_path / "t.bin"
     spoilt.write_bytes(DEFAULT_FILE.read_bytes()[:-1] + b"?")
     for used, message in (
-        (lambda: CheckpointFolder(tmp_path).steps((2, 2)), "use a new folder"),
+        (lambda: CheckpointFolder(tmp_path).training_step_count((2, 2)), "use a new folder"),
         (lambda: load_tables(spoilt), "is damaged"),
         (lambda: run(f"train --setups 9v9 --checkpoint {tmp_path}"), "'9v9' is not trained"),
         (
@@ -193,7 +201,10 @@ def test_unusable_files_and_rounds_are_reported(tmp_path: Path) -> None:
 
 
 def test_row_is_stored_in_two_hundred_and_fifty_fifths() -> None:
-    """But for what is chosen seldom, and for what comes after twelve choices."""
+    """Check the stored form of a row: actions, and probabilities in parts of 255.
+
+    Actions that are chosen seldom are dropped, and so are those after the twelfth.
+    """
     weights, row = (0.5, 0.3, 0.15, 0.04, 0.007, 0.003), ctypes.create_string_buffer(ROW)
     native_library().write_row((ctypes.c_float * 6)(*weights), 4, 6, row)
     assert list(row.raw[::2]) == [0, 5, 6, 7, 8, *[0] * 7], "the check, and bets above the fourth"
@@ -210,7 +221,7 @@ def test_packed_table_plays_like_the_trained_table(tmp_path: Path) -> None:
         build_round_player("tables", {cards: round_table})
         for round_table in (
             to_round_table(cards, read_tables(tmp_path / "t.bin").rounds[cards]),
-            table(learner),
+            average_policy_table(learner),
         )
     )
     shares = [
@@ -223,7 +234,7 @@ def test_packed_table_plays_like_the_trained_table(tmp_path: Path) -> None:
 def test_the_commands_train_pack_and_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cardsharp_tools.research.blef.table_training._DEALS", 100)
+    monkeypatch.setattr("cardsharp_tools.research.blef.table_training._DEALS_PER_STEP", 100)
     checkpoint, out, learned = (tmp_path / name for name in ("kept", "t.bin", "large.bin"))
     run(f"train --setups 3v2 --until 10 --checkpoint {checkpoint}")
     run(f"pack --checkpoint {checkpoint} --out {out}")
@@ -238,11 +249,11 @@ def test_the_commands_train_pack_and_check(
 
 
 def test_stored_policy_equals_the_trained_policy(tmp_path: Path) -> None:
-    """Compiled, and by the strategy's own Python: the same chances for any cards and bets."""
+    """Check that a stored policy, in C and in Python, has the probabilities of the trained one."""
     learned, dice = train_large_round((4, 6), SHORT_TRAINING), Random(3)
     large_round_policy.write_policy(tmp_path / "large.bin", "a test", learned)
     policy = large_round_policy.read_policy(tmp_path / "large.bin")
-    assert large_round_policy_bytes(policy) == learned
+    assert policy_bytes_by_hand_sizes(policy) == learned
     look, play = ctypes.create_string_buffer(1 << 14), (ctypes.c_double * (len(BETS) + 1))()
     for _ in range(60):
         hand_size, other = cards = dice.choice([(4, 6), (6, 4)])
@@ -257,10 +268,12 @@ def test_stored_policy_equals_the_trained_policy(tmp_path: Path) -> None:
 
 
 def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
-    """At least so much, by a player who knows it; docs/blef-strength.md has closer figures.
+    """Check that more training wins, and that the shipped tables resist a local best response.
 
-    Mutation guard: who is hardly taught loses to what was taught for a second, and nearly every
-    round to a local best response.
+    The bounds are loose; docs/blef-strength.md has closer figures.
+
+    Mutation guard: a player with hardly any training loses to one that was trained for a
+    second, and nearly every round to a local best response.
     """
     hardly = set_large_round_policies(
         build_round_player("tables"), train_large_round((5, 5), SHORT_TRAINING)
@@ -276,7 +289,7 @@ def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
     assert local_exploitability((5, 5), hardly, 1, 1, 40).low > 0.15
     shipped = set_large_round_policies(
         build_round_player("tables", load_tables(DEFAULT_FILE)),
-        large_round_policy_bytes(large_round_policy.load_large_round_policy()),
+        policy_bytes_by_hand_sizes(large_round_policy.load_large_round_policy()),
     )
     for cards, rounds, max_value in (
         ((2, 2), 1000, 0.05),
@@ -290,18 +303,25 @@ def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
 
 
 class NativeHabitReplies(ctypes.Structure):
+    """C structure of an opponent's type.
+
+    It has the bets' chances, and the replies of two habits to each last bet.
+    """
+
     _fields_ = struct_fields(
         "..b", "chances careful bold", ctypes.c_double * len(BETS), ctypes.c_uint8 * (len(BETS) + 1)
     )
 
 
 class NativeTurnView(ctypes.Structure):
+    """ctypes structure of a position in a round: role, hand, cards, and the bets so far."""
+
     _fields_ = struct_fields(
         "iI.i.", "role hand cards said bet", ctypes.c_int * 2, ctypes.c_uint8 * len(BETS)
     )
 
 
-def test_minds_are_the_same() -> None:
+def test_habit_replies_equal_in_c() -> None:
     """Every habit gives the same answers in C and in Python."""
     dice, opponent_habit = Random(3), NativeHabitReplies()
     pointer = ctypes.byref(opponent_habit)
@@ -314,7 +334,8 @@ def test_minds_are_the_same() -> None:
         ]
         lasts = (*range(len(BETS)), NO_BET)
         assert replies == [
-            [row[last] for last in lasts] for row in opponent_type_of(hand, hidden).replies_by_habit
+            [row[last] for last in lasts]
+            for row in possible_opponent_hand(hand, hidden).replies_by_habit
         ]
 
 

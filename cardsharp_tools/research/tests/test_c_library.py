@@ -86,7 +86,9 @@ def test_compiled_lanes_are_the_plain_ones(
     assert native_stepper(game, NUMBER, seats, opponents) is not None
     end_count = 0
     both = (
-        _played(CardVectorEnv(NUMBER, game, seats, pure_python=plain, opponents=opponents))
+        _play_random_actions(
+            CardVectorEnv(NUMBER, game, seats, pure_python=plain, opponents=opponents)
+        )
         for plain in (True, False)
     )
     for plain, compiled in zip(*both, strict=True):
@@ -100,7 +102,7 @@ def test_compiled_lanes_are_the_plain_ones(
 def test_fallback_to_plain_lanes_is_reported_once(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    native_engines._say_plain.cache_clear()
+    native_engines._warn_no_native_player.cache_clear()
     for _ in range(2):
         assert native_stepper("deadmansdraw", 2, 2, {1: "random"}) is None
         assert native_stepper("blef", 2, 2, {1: "greedy"}) is None
@@ -109,12 +111,12 @@ def test_fallback_to_plain_lanes_is_reported_once(
     assert [err.count(message.format(name)) for name in ("random", "greedy")] == [1, 1]
 
 
-def _played(played: CardVectorEnv) -> Iterator[list[NDArray[Any]]]:
+def _play_random_actions(env: CardVectorEnv) -> Iterator[list[NDArray[Any]]]:
     rng = np.random.default_rng(3)
-    observation, infos = played.reset(seed=9)
+    observation, infos = env.reset(seed=9)
     yield [*observation.values(), infos["to_act"], np.zeros(1)]
     for _ in range(STEPS):
         mask = observation["action_mask"]
         actions = (rng.random(mask.shape) * mask).argmax(axis=1)
-        observation, rewards, terminations, _, infos = played.step(actions)
+        observation, rewards, terminations, _, infos = env.step(actions)
         yield [*observation.values(), infos["to_act"], rewards, terminations]

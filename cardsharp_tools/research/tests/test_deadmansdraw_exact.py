@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp_tools.research.deadmansdraw.bounds import (
     BestReplyBounds,
     BoundsOptions,
-    SideValues,
+    NativeSideValues,
     bounds,
 )
 from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
@@ -81,9 +81,7 @@ def test_solver_cache_holds_for_other_positions(engine: NativeEngine, seed: int)
 
 
 @needs_compiler
-def test_losses_are_taken_up_from_their_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_losses_run_resumes_from_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same command goes on; of what captain loses nearly all is known exactly."""
 
     def run_losses(**overrides: object) -> dict[str, dict[str, float]]:
@@ -111,7 +109,7 @@ def build_exact_bounds(engine: NativeEngine, exact_from_cards: int) -> BestReply
 
 def bounds_by_pile_order(
     bounds: BestReplyBounds, match: SimulatedDeadMansDrawMatch
-) -> list[list[SideValues]]:
+) -> list[list[NativeSideValues]]:
     """The bounds of every order of the pile, each with other picks."""
     orders = permutations(match.state.draw_pile)
     return [
@@ -122,7 +120,10 @@ def bounds_by_pile_order(
 
 @pytest.mark.parametrize("batch", range(4))
 def test_bounds_have_no_gap_if_the_judge_is_exact(engine: NativeEngine, batch: int) -> None:
-    """Knowing coming cards is worth at most its price, also with Maps and bonuses."""
+    """Check that both bounds equal the value if the judge is exact.
+
+    Knowing coming cards is then worth at most its price, also with Maps and bonuses.
+    """
     dice, trial = Random(f"bounds/{batch}"), build_exact_bounds(engine, exact_from_cards=ALL)
     for _ in range(60):
         match = tiny_endgame(dice)

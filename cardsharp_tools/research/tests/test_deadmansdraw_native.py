@@ -70,6 +70,7 @@ def test_a_duel_is_the_same_in_both_engines(plan: DuelPlan) -> None:
 
 
 def assert_equal(plan: DuelPlan) -> None:
+    """Assert that a duel has the same result in the compiled engine and in plain Python."""
     assert series_player(plan.first, plan.second) is not None
     assert run_duel(plan).pairs == run_duel(replace(plan, pure_python=True)).pairs
 
@@ -88,6 +89,7 @@ def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None
     ],
 )
 def test_same_values_for_every_option(engine: NativeEngine, limits: SearchLimits) -> None:
+    """Check that compiled and plain code give every option the same value."""
     kinds, weights = set(), load_model("captain")
     captain = engine.captain_player(weights, limits)
     for pair_number in range(2):

@@ -21,12 +21,12 @@ from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     OpponentBelief,
     OpponentProfile,
 )
-from cardsharp.games.deadmansdraw.strategies.position_features import effect_targets
+from cardsharp.games.deadmansdraw.strategies.position_features import pending_effect_targets
 from cardsharp.games.deadmansdraw.strategies.search import weights
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
+    CandidateSequentialTests,
     LearnedOpponentsFile,
-    SequentialTests,
     fit_opponent_profile,
 )
 from cardsharp_tools.lab.plan import DuelPlan
@@ -36,7 +36,7 @@ from cardsharp_tools.research.deadmansdraw.native import NativeEngine
 from cardsharp_tools.research.deadmansdraw.opponent_model_test import (
     HELD_OUT_OPPONENTS,
     native_stop_rule_player,
-    play_observed_match,
+    observe_match_against_captain,
 )
 from cardsharp_tools.research.deadmansdraw.training import TrainingConfig, WeightTraining
 from cardsharp_tools.research.tests.decision_comparison import (
@@ -50,7 +50,8 @@ from cardsharp_tools.research.tests.test_deadmansdraw_native import assert_equal
 def first_decisions(name: str, matches: int) -> list[Sequence[ObservedDecision]]:
     """Return the decisions of a held-out opponent in its first matches."""
     return [
-        play_observed_match(HELD_OUT_OPPONENTS[name], number).decisions for number in range(matches)
+        observe_match_against_captain(HELD_OUT_OPPONENTS[name], number).decisions
+        for number in range(matches)
     ]
 
 
@@ -75,15 +76,18 @@ def test_learned_file_plays_equally_in_both_engines(tmp_path: Path) -> None:
 
 
 def test_equal_player_is_promoted_in_under_five_percent() -> None:
-    """Captain's own matches, drawn anew 100 times: the bet on its gifts is all but never won."""
+    """Fit a profile to captain, and test it 100 times on captain's own resampled matches.
+
+    At most `ERROR_RATE` of the tests accept the profile.
+    """
     dice = Random(1)
-    played = [play_observed_match(build("captain", dice), number) for number in range(20)]
+    played = [observe_match_against_captain(build("captain", dice), number) for number in range(20)]
     profile = fit_opponent_profile(
         "captain", [decision for match in played[:MIN_MATCHES] for decision in match.decisions]
     )
     won = 0
     for _ in range(100):
-        bets, later = SequentialTests(profile), iter(dice.choices(played, k=30))
+        bets, later = CandidateSequentialTests(profile), iter(dice.choices(played, k=30))
         while not bets.is_accepted and (match := next(later, None)):
             bets.add_match(match)
         won += bets.is_accepted
@@ -117,16 +121,14 @@ class FittedPlayer:
         if (pending := decision.position.pending) is None:
             return thought
         oracle = pending.effect_type is EffectType.ORACLE
-        options = 3 if oracle else len(effect_targets(decision.position))
+        options = 3 if oracle else len(pending_effect_targets(decision.position))
         return (thought - SLIP_PROBABILITY / options) / (1 - SLIP_PROBABILITY)
 
 
 @pytest.mark.parametrize(
     ("name", "by"), [*zip(("counter", "saver", "gambler"), STOP_FEATURES, strict=True)]
 )
-def test_a_compiled_likeness_decides_as_the_belief_thinks(
-    engine: NativeEngine, name: str, by: str
-) -> None:
+def test_native_and_fitted_players_agree(engine: NativeEngine, name: str, by: str) -> None:
     """Native and fitted players agree for every stop feature.
 
     The opponents prefer the dearest card, or a suit.
@@ -148,7 +150,9 @@ def promotion_rate(gain: float, repetitions: int) -> int:
         test = SequentialTest(elo1=MIN_GAIN)
         while test.pair_count < MAX_TEST_PAIRS and not test.is_decided:
             more = dice.random() < 2 * gain
-            test.add_pairs([0.5 + (1 if more else dice.choice((-1, -1, 0, 0, 0, 0, 1, 1))) / 4])
+            test.add_pairs_until_decided(
+                [0.5 + (1 if more else dice.choice((-1, -1, 0, 0, 0, 0, 1, 1))) / 4]
+            )
         passed += test.is_decided and test.log_likelihood_ratio > 0
     return passed
 
@@ -159,7 +163,10 @@ def test_weights_without_gain_pass_in_under_five_percent() -> None:
 
 
 def test_preference_for_the_dearest_card_is_recognised() -> None:
-    """Of its answers to later matches each is thought likelier than not, whatever its suit."""
+    """The fitted belief predicts later answers to effects, whatever the suit.
+
+    The geometric mean of their probabilities is above 0.5.
+    """
     decisions_by_match = first_decisions("gambler", 8)
     belief = OpponentBelief(
         (

@@ -46,7 +46,10 @@ from cardsharp_tools.research.tests.decision_comparison import compiled_options
 def test_trained_weights_are_unchanged(
     engine: NativeEngine, settings: TrainingConfig, workers: int, digest: str
 ) -> None:
-    """To the last bit; the first was learned by an implementation in plain Python as well."""
+    """The trained weights are the same to the last bit with any number of workers.
+
+    The first digest was also learned by an implementation in plain Python.
+    """
     learned = run_training(engine, settings, workers=workers)
     assert sha256(learned.tobytes()).hexdigest()[:16] == digest
 
@@ -76,6 +79,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
 
 
 def test_a_little_training_beats_none(engine: NativeEngine) -> None:
+    """Check that a player with a little training beats one without any."""
     learned = engine.captain_player(
         ValueModel(run_training(engine, TrainingConfig(matches=200, batch=20)))
     )
@@ -99,8 +103,8 @@ SHORT_TRAINING = NetworkOptions(matches=4, batch=2, learning_rate=0.01)
 STEP = 0.01
 
 
-def example(rng: Random) -> TrainingExample:
-    """A position, no matter whether it can come about."""
+def random_training_example(rng: Random) -> TrainingExample:
+    """Return a random training example; no match need reach its position."""
     keys = (*(rng.randrange(KEYS) for _ in range(SUITS)),)
     unseen_count, top_card, part = rng.randint(1, 50), rng.choice((NO_CARD, 17)), rng.randrange(2)
     return TrainingExample(
@@ -114,7 +118,7 @@ def test_gradient_matches_finite_differences(engine: NativeEngine, seed: int) ->
     dice, loss_of = Random(seed), declare_function(engine.library.network_loss, "PPP", "d")
     weight_values = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
     weight_values = array("f", [dice.uniform(-0.2, 0.2) for _ in range(len(weight_values) // 4)])
-    gradient, sample = array("f", bytes(4 * len(weight_values))), example(dice)
+    gradient, sample = array("f", bytes(4 * len(weight_values))), random_training_example(dice)
 
     def loss(*, into: int | None = None) -> float:
         loss_value: float = loss_of(weight_values.buffer_info()[0], byref(sample), into)

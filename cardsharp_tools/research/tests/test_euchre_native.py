@@ -16,6 +16,7 @@ SMALL = SearchBudget(max_worlds=48, batch_size=16)
 
 
 def duel(names: tuple[str, str], games: int, seed: int = 1, *, plain: bool = False) -> DuelResult:
+    """Play a duel of Euchre strategies and return its result; with `plain` in Python alone."""
     first, second = names
     pairs = games // 2
     return run_duel(
@@ -26,7 +27,7 @@ def duel(names: tuple[str, str], games: int, seed: int = 1, *, plain: bool = Fal
 
 
 @needs_compiler
-def test_it_decides_as_python_does_with_the_same_figures() -> None:
+def test_native_decides_like_python() -> None:
     compiled, plain, decision_types = NativePimcStrategy(SMALL), Pimc(budget=SMALL), set()
     for view in positions(16):
         fast, slow = compiled.decide(view), plain.decide(view)
@@ -41,10 +42,12 @@ def test_it_decides_as_python_does_with_the_same_figures() -> None:
 @needs_compiler
 @pytest.mark.parametrize("names", [("rules", "pimc@8"), ("pimc@4", "random")])
 def test_a_duel_has_the_same_games_compiled_and_plain(names: tuple[str, str]) -> None:
+    """Check that compiled and plain Python play the same games of a duel."""
     assert duel(names, 4, seed=3).pairs == duel(names, 4, seed=3, plain=True).pairs
 
 
 def test_world_count_must_be_a_number() -> None:
+    """Check that `pimc@many` raises a `ConfigError`."""
     with pytest.raises(ConfigError, match=r"'many' is no number of worlds; write e.g. pimc@40"):
         duel(("pimc@many", "rules"), 2)
 

@@ -18,7 +18,7 @@ from cardsharp.bot.control.poller_shift import PollerTiming
 from cardsharp.bot.match_dispatcher import MISSING_GAME, MatchDispatcher
 from cardsharp.errors import NotFound, RequestRejected
 from cardsharp.games.deadmansdraw.arena_bot.match_poller import MatchPoller
-from cardsharp.games.deadmansdraw.arena_bot.wire_views import CreationView
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import CreationParamsView
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
 from cardsharp.store.match_log import Body
@@ -154,7 +154,7 @@ class AnnouncedMatch:
 
     id: str
     finished = False
-    creation_params = CreationView()
+    creation_params = CreationParamsView()
 
 
 def match_poller(ports: ProcessPorts) -> object:

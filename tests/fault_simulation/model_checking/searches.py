@@ -148,7 +148,7 @@ def _breathe(
     self.sleep_before_handover(self.timing.backoff)
 
 
-_intend = lease_keeper.LeaseKeeper.log_intent_in_time
+_intend = lease_keeper.LeaseKeeper.log_intent_within_lease
 
 
 def _too_late(self: lease_keeper.LeaseKeeper, sequence: int, intent: Any) -> bool:  # noqa: ANN401
@@ -169,8 +169,12 @@ def _resend_action(self: card_match.CardTurnPort, action: str) -> Any:  # noqa: 
 
 
 class _Believed(DenialTracker):
-    def denial_duration(self, error: ArenaError, current_time: float) -> timedelta:
-        return HOUR if is_client_error(error) else super().denial_duration(error, current_time)
+    def repeated_denial_duration(self, error: ArenaError, current_time: float) -> timedelta:
+        return (
+            HOUR
+            if is_client_error(error)
+            else super().repeated_denial_duration(error, current_time)
+        )
 
 
 def _for_ever(
@@ -199,12 +203,12 @@ MUTATION_SEARCHES = (
     ),
     SearchJob(
         "no intent is stored",
-        mutation=(lease_keeper.LeaseKeeper, "log_intent_in_time", lambda *_: True),
+        mutation=(lease_keeper.LeaseKeeper, "log_intent_within_lease", lambda *_: True),
     ),
     SearchJob(
         "an action is sent however long its intent took",
         TWO_CARDS,
-        mutation=(lease_keeper.LeaseKeeper, "log_intent_in_time", _too_late),
+        mutation=(lease_keeper.LeaseKeeper, "log_intent_within_lease", _too_late),
     ),
     SearchJob(
         "a page counts as a refusal",

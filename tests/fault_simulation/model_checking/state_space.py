@@ -80,8 +80,8 @@ class Effect(NamedTuple):
 
 
 # What an arena answers that says no, and a store that fails.
-PROXY_PAGE_ERROR = errors.UpstreamError(403, "a page")
-UNKNOWN_OUTCOME_ERROR = errors.UpstreamError(403, "a page", outcome_unknown=True)
+PROXY_PAGE_ERROR = errors.GatewayRejection(403, "a page")
+UNKNOWN_OUTCOME_ERROR = errors.GatewayRejection(403, "a page", outcome_unknown=True)
 NOT_FOUND_ERROR = errors.NotFound(404, card_match.NO_SUCH_MATCH)
 CONNECTION_ERROR = errors.Unreachable("no connection")
 MATCH_OVER_ERROR, NOT_YOUR_TURN_ERROR = errors.MatchOver(), errors.NotYourTurn(409, "not your turn")

@@ -31,14 +31,14 @@ from cardsharp_tools.cli.console import print_error, print_notice
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.health_checks import print_checks
 from cardsharp_tools.cli.options import parse_duration
-from cardsharp_tools.games.deadmansdraw.deployment_check import verify_deployment
+from cardsharp_tools.games.deadmansdraw.deployment_check import run_deployment_checks
 from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.match_sources.match_logs import find_match
 from cardsharp_tools.operations import function_logs, stack_control
 from cardsharp_tools.operations.export import export_matches, rewrite_legacy_matches
 from cardsharp_tools.operations.function_logs import log_lines
 from cardsharp_tools.operations.preflight import (
-    check_deployed_version,
+    check_update_keeps_services,
     planned_demand,
     run_preflight_checks,
 )
@@ -86,7 +86,7 @@ def preflight_(  # noqa: PLR0913 - each is an option of the command
     )
     clients = account_clients(options.region)
     checks = chain(
-        run_preflight_checks(clients, demand), check_deployed_version(clients, demand.stack)
+        run_preflight_checks(clients, demand), check_update_keeps_services(clients, demand.stack)
     )
     return print_checks(checks, as_json=options.as_json)
 
@@ -100,7 +100,8 @@ def doctor(*, options: StackOptions = DEFAULT_STACK_OPTIONS) -> int:
     Example: cardsharp cloud doctor --stack cardsharp-prod
     """
     return print_checks(
-        stack_control.check_deployed_functions(options.find_stack()), as_json=options.as_json
+        stack_control.run_checks_in_deployed_functions(options.find_stack()),
+        as_json=options.as_json,
     )
 
 
@@ -123,7 +124,7 @@ def verify(
 
     Example: cardsharp cloud verify --stack cardsharp-prod
     """
-    checks = verify_deployment(options.find_stack(), timedelta(minutes=minutes), SystemClock())
+    checks = run_deployment_checks(options.find_stack(), timedelta(minutes=minutes), SystemClock())
     return print_checks(checks, as_json=options.as_json)
 
 
@@ -139,7 +140,7 @@ def protect(
 
     Example: cardsharp cloud protect --stack cardsharp-prod
     """
-    stack_control.protect(options.find_stack(), is_on=not off)
+    stack_control.set_deletion_protection(options.find_stack(), is_on=not off)
     options.print_done_message(
         "The stack and its match log can be deleted now."
         if off
@@ -160,7 +161,7 @@ def status(
     look = read_status(stack)
     spent = {"spent": month_to_date_cost(stack.client, datetime.now(UTC))} if costs else {}
     money = [f"spent     {text}" for text in spent.values()]
-    options.print_result(look.document() | spent, [*look.lines(), *money])
+    options.print_json_or_lines(look.document() | spent, [*look.lines(), *money])
     if not options.as_json:
         for problem in look.problems:
             print_error(problem)
@@ -184,7 +185,7 @@ def rollback(
     """
     stack = options.find_stack()
     changes = undo_rollback(stack) if undo else roll_back(stack)
-    options.print_result([change.document() for change in changes], changes)
+    options.print_json_or_lines([change.document() for change in changes], changes)
 
 
 @cloud.command(name="test-alarm")
@@ -215,7 +216,7 @@ def pause(
     The command waits until every function has read the new setting, about 13 seconds.
     """
     print_notice("Waiting until every function has read the new setting ...")
-    stack_control.pause(options.find_stack(), stop_schedule=disable_schedule)
+    stack_control.pause_new_matches(options.find_stack(), stop_schedule=disable_schedule)
     message = "Paused: no new match starts. Running matches are played to their end."
     if disable_schedule:
         message = "Paused, and nothing listens until `cardsharp cloud resume`."
@@ -241,7 +242,7 @@ def delete_secrets(
 
     Example: cardsharp cloud delete-secrets --stack cardsharp-dev
     """
-    deleted_names = stack_control.delete_secrets(
+    deleted_names = stack_control.delete_passwords_and_log(
         options.find_stack(), include_match_log=include_match_log
     )
     options.print_done_message(
@@ -260,8 +261,8 @@ def set_(
     stack, changes = options.find_stack(), new_values.changes()
     if changes:
         stack_control.update_settings(stack, **changes)
-    settings = stack_control.read_settings(stack)
-    options.print_result(settings.document(), [settings])
+    settings = stack_control.read_effective_settings(stack)
+    options.print_json_or_lines(settings.document(), [settings])
 
 
 @cloud.command
@@ -295,7 +296,9 @@ def practice(
     """Create practice matches, which the stack then plays."""
     order: dict[str, object] = {"matches": matches, "opponent": opponent, "tags": list(tag)}
     ids = stack_control.create_practice_matches(options.find_stack(), order)
-    options.print_result({"match_ids": ids}, (f"created match {match_id}" for match_id in ids))
+    options.print_json_or_lines(
+        {"match_ids": ids}, (f"created match {match_id}" for match_id in ids)
+    )
 
 
 @cloud.command
@@ -331,7 +334,7 @@ def export_(
     """
     stack = options.find_stack()
     copied = export_matches(stack.log, file)
-    rewritten = rewrite_legacy_matches(stack.table, stack.log)
+    rewritten = rewrite_legacy_matches(stack.match_log_table, stack.log)
     text = f"{copied} matches copied to {file}"
     options.print_done_message(
         f"{text}, and {rewritten} of an earlier version rewritten" if rewritten else text
@@ -356,7 +359,7 @@ def link(
     """
     stack, until = options.find_stack(), datetime.now(UTC) + timedelta(hours=hours)
     url = stack_control.match_link(stack, find_match(stack.log, match), until)
-    options.print_result({"url": url, "until": until.isoformat()}, [url])
+    options.print_json_or_lines({"url": url, "until": until.isoformat()}, [url])
 
 
 @cloud.command
@@ -383,12 +386,12 @@ def logs(
                 "Check the id with "
                 "`cardsharp cloud matches`, or look further back with --hours."
             )
-        options.print_result([line.document() for line in lines], lines)
+        options.print_json_or_lines([line.document() for line in lines], lines)
         return
     for line in function_logs.follow_log_lines(
         partial(log_lines, stack, match), since, SystemClock()
     ):
-        options.print_result([line.document()], [line])
+        options.print_json_or_lines([line.document()], [line])
 
 
 @cloud.command
@@ -419,7 +422,7 @@ def rotate_secret(
     """
     if service is not None and user is None:
         stack_control.rotate_service_secret(
-            options.find_stack(), service, _password(f"the service {service}")
+            options.find_stack(), service, _read_password(f"the service {service}")
         )
         options.print_done_message("The service uses the new password within five minutes.")
         return
@@ -428,7 +431,7 @@ def rotate_secret(
             "Give either --user ID for the bot's password, or --service NAME for a service."
         )
     stack = options.find_stack()
-    password = _password(f"{user} at the arena")
+    password = _read_password(f"{user} at the arena")
 
     def ask_arena(username: str, password: str) -> None:
         if check:
@@ -444,7 +447,7 @@ def rotate_secret(
     options.print_done_message("The functions use the new password within a few minutes.")
 
 
-def _password(account: str) -> str:
+def _read_password(account: str) -> str:
     if sys.stdin.isatty():
         return getpass.getpass(f"New password of {account}: ")
     return sys.stdin.readline().rstrip("\n")

@@ -11,12 +11,12 @@ import cyclopts
 from cyclopts import Parameter, validators
 
 from cardsharp.errors import ConfigError
-from cardsharp_tools.cli.console import print_result
+from cardsharp_tools.cli.console import print_json_or_lines
 from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.operations import sam_project
 from cardsharp_tools.operations.dead_letters import (
     DeadLetter,
-    DeadLetterQueue,
+    DeadLetterQueueKind,
     drop,
     list_dead_letters,
     redrive,
@@ -39,13 +39,13 @@ class StackOptions(CommandOptions):
         """Return the stack that the options name."""
         return find_stack(self.stack, account_clients(self.region))
 
-    def print_result(self, document: object, lines: Iterable[object]) -> None:
+    def print_json_or_lines(self, document: object, lines: Iterable[object]) -> None:
         """Print the document with --json, else the lines."""
-        print_result(document, *"\n".join(map(str, lines)).split("\n"), as_json=self.as_json)
+        print_json_or_lines(document, *"\n".join(map(str, lines)).split("\n"), as_json=self.as_json)
 
     def print_done_message(self, sentence: str) -> None:
         """Print a sentence that confirms what was done."""
-        self.print_result({"stack": self.stack, "done": sentence}, [sentence])
+        self.print_json_or_lines({"stack": self.stack, "done": sentence}, [sentence])
 
 
 DEFAULT_STACK_OPTIONS = StackOptions()  # the stack of the usual name, where the environment says
@@ -133,7 +133,7 @@ class SettingChanges(CommandOptions):
 NO_CHANGES = SettingChanges()
 
 
-DeadLetterAction = Callable[[Stack, str | None, DeadLetterQueue], list[DeadLetter]]
+DeadLetterAction = Callable[[Stack, str | None, DeadLetterQueueKind], list[DeadLetter]]
 
 dead_letter_app = cyclopts.App(
     name="dlq",
@@ -152,14 +152,14 @@ class _DeadLetterOptions(CommandOptions):
     """Take the failed ticks of an arena's director instead."""
     options: StackOptions = field(default_factory=StackOptions)
 
-    def target(self) -> tuple[Stack, DeadLetterQueue]:
+    def stack_and_queue(self) -> tuple[Stack, DeadLetterQueueKind]:
         """Return the stack and its dead-letter queue; an arena alone has only the director's."""
         if self.poller and self.director:
             raise ConfigError("Give either --poller or --director.")
         stack = self.options.find_stack()
         if self.director or not stack.has_bot:
-            return stack, DeadLetterQueue.DIRECTOR
-        return stack, DeadLetterQueue.POLLER if self.poller else DeadLetterQueue.WORKER
+            return stack, DeadLetterQueueKind.DIRECTOR
+        return stack, DeadLetterQueueKind.POLLER if self.poller else DeadLetterQueueKind.WORKER
 
     def act(
         self, action: DeadLetterAction, done: str, letter: str | None, *, everything: bool
@@ -167,32 +167,32 @@ class _DeadLetterOptions(CommandOptions):
         """Apply an action to one dead letter or to all, and print how many there were."""
         if (letter is None) is not everything:
             raise ConfigError("Give either the id of a message or --all.")
-        stack, box = self.target()
+        stack, box = self.stack_and_queue()
         dead_letters = action(stack, letter, box)
         count_text = "1 message" if len(dead_letters) == 1 else f"{len(dead_letters)} messages"
-        self.options.print_result(
+        self.options.print_json_or_lines(
             [dead_letter.document() for dead_letter in dead_letters], [f"{done} {count_text}"]
         )
 
 
-_ALL = _DeadLetterOptions()
+_DEFAULT_OPTIONS = _DeadLetterOptions()
 MessageId = Annotated[str | None, Parameter(help="The id of a message, or its beginning.")]
 AllMessages = Annotated[bool, Parameter(name="--all", help="Take all messages.")]
 
 
 @dead_letter_app.command(name="list")
-def list_(*, selection: _DeadLetterOptions = _ALL) -> None:
+def print_dead_letters(*, selection: _DeadLetterOptions = _DEFAULT_OPTIONS) -> None:
     """List the dead letters, the oldest first.
 
     Example: cardsharp cloud dlq list --poller
     """
-    stack, box = selection.target()
+    stack, box = selection.stack_and_queue()
     dead_letters = list_dead_letters(stack, None, box)
     lines = [
         f"{letter.letter_id}  {letter.sent_at:%Y-%m-%d %H:%M:%S}  {letter}"
         for letter in dead_letters
     ]
-    selection.options.print_result(
+    selection.options.print_json_or_lines(
         [letter.document() for letter in dead_letters], lines or ["There are no dead letters."]
     )
 
@@ -202,18 +202,20 @@ def show(
     message: Annotated[str, Parameter(help="The id of a message, or its beginning.")],
     /,
     *,
-    selection: _DeadLetterOptions = _ALL,
+    selection: _DeadLetterOptions = _DEFAULT_OPTIONS,
 ) -> None:
     """Show a dead letter, and what the functions logged about its match.
 
     Example: cardsharp cloud dlq show 3f2a
     """
-    stack, box = selection.target()
+    stack, box = selection.stack_and_queue()
     [dead_letter] = list_dead_letters(stack, message, box)
     since = datetime.now(UTC) - timedelta(days=14)
     about = log_lines(stack, dead_letter.match_id, since) if dead_letter.match_id else []
     document = {**dead_letter.document(), "story": [line.document() for line in about]}
-    selection.options.print_result(document, [json.dumps(dead_letter.document(), indent=2), *about])
+    selection.options.print_json_or_lines(
+        document, [json.dumps(dead_letter.document(), indent=2), *about]
+    )
 
 
 @dead_letter_app.command(name="redrive")
@@ -222,7 +224,7 @@ def redrive_(
     /,
     *,
     all_messages: AllMessages = False,
-    selection: _DeadLetterOptions = _ALL,
+    selection: _DeadLetterOptions = _DEFAULT_OPTIONS,
 ) -> None:
     """Send dead letters to the worker or the director again. This is safe at any time.
 
@@ -234,12 +236,12 @@ def redrive_(
 
 
 @dead_letter_app.command(name="drop")
-def drop_(
+def delete_dead_letters(
     message: MessageId = None,
     /,
     *,
     all_messages: AllMessages = False,
-    selection: _DeadLetterOptions = _ALL,
+    selection: _DeadLetterOptions = _DEFAULT_OPTIONS,
 ) -> None:
     """Delete dead letters. With --poller it deletes all, unless you name one.
 

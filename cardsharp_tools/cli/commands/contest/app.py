@@ -10,7 +10,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.freeze import current_freeze
+from cardsharp.contest.freeze import active_or_scheduled_freeze
 from cardsharp.contest.models import ContestStage
 from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.view.overview import ContestOverview
@@ -19,7 +19,7 @@ from cardsharp.core.clock import utc_now
 from cardsharp_tools.cli.app import find_command
 from cardsharp_tools.cli.commands.contest.create import (
     LOCAL_CONTEST,
-    ContestTarget,
+    ContestLocation,
     Folder,
     new,
     plan,
@@ -39,12 +39,12 @@ contest.command(practice)
 contest.command(admin)
 
 
-def _is_to_come(_kind: object, delay: timedelta | None) -> None:
+def _check_future_delay(_kind: object, delay: timedelta | None) -> None:
     if delay is not None and delay < timedelta():
         raise ValueError("It must be a time in the future, such as 40m.")
 
 
-_STATES = {
+_STATE_TEXTS = {
     ContestStage.OPEN: "not started",
     ContestStage.RUNNING: "running",
     ContestStage.OVER: "finished",
@@ -53,7 +53,7 @@ _STATES = {
 
 @contest.command
 def status(
-    folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
+    folder: Folder, /, *, as_json: Json = False, target: ContestLocation = LOCAL_CONTEST
 ) -> None:
     """Show the state: running pairings, places, practice ratings, and failed teams.
 
@@ -62,7 +62,7 @@ def status(
     with target.open_records(folder) as records:
         results, table = records.results(), records.standings()
         paused, settings, stage = records.is_paused, records.settings, records.stage
-        freeze, team_names = current_freeze(records), records.team_names_with_removed()
+        freeze, team_names = active_or_scheduled_freeze(records), records.team_names_with_removed()
         rows = (
             reports.practice_ladder_rows(records, team_names) if records.practice_matches() else []
         )
@@ -71,8 +71,8 @@ def status(
             for standing in ContestOverview(records).standings()
         ]
         failed = [
-            reports.failure_row(team_names[team], fault)
-            for team, fault in records.team_faults().items()
+            reports.team_faults_row(team_names[team], fault)
+            for team, fault in records.faults_by_team().items()
         ]
     decided = sum(result.decided for result in results)
     document: reports.Row = {"contest": settings.name, "stage": stage, "paused": paused}
@@ -80,7 +80,7 @@ def status(
         document |= {"pairings": len(results), "decided": decided, "places": table}
         print_json({**document, "standings": standings, "practice": rows, "faults": failed})
         return
-    state = "paused" if paused and stage is not ContestStage.OVER else _STATES[stage]
+    state = "paused" if paused and stage is not ContestStage.OVER else _STATE_TEXTS[stage]
     result_console().print(
         f"contest {settings.name}, {settings.format}: {state}, {decided} decided"
     )
@@ -89,7 +89,9 @@ def status(
             f"Spectators see the state of {freeze.at:%H:%M:%S} UTC. You see everything."
         )
     for result in (result for result in results if not result.decided):
-        result_console().print(reports.pairing_line(result, team_names, settings.base_format))
+        result_console().print(
+            reports.pairing_line(result, team_names, settings.format_without_history)
+        )
     reports.print_table(standings)
     for title, more in (("ladder of practice", rows), ("teams that failed here", failed)):
         if more:
@@ -114,7 +116,7 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
         Path | None,
         Parameter(help="Write the contest's page into this file, which opens without a network."),
     ] = None,
-    target: ContestTarget = LOCAL_CONTEST,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Print every pairing with its matches, as text, JSON or CSV, or write the page.
 
@@ -125,7 +127,9 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
             write_file(html, standalone_contest_page(records))
             result_console().print(f"Created {html}.")
             return
-        rows = _rows(records, practice=practice, by_match=not as_json and (as_csv or as_jsonl))
+        rows = _build_rows(
+            records, practice=practice, by_match=not as_json and (as_csv or as_jsonl)
+        )
     if as_json:
         print_json(rows)
     elif as_csv or as_jsonl:
@@ -138,7 +142,7 @@ def results_(  # noqa: PLR0913 - each is a flag of its own
         reports.print_table(rows, columns)
 
 
-def _rows(records: ContestRecords, *, practice: bool, by_match: bool) -> list[reports.Row]:
+def _build_rows(records: ContestRecords, *, practice: bool, by_match: bool) -> list[reports.Row]:
     team_names = records.team_names_with_removed()
     if practice:
         return [
@@ -170,7 +174,7 @@ def override_result(  # noqa: PLR0913 - each is a flag of its own
             help="Refuse the decision if it would cause finished pairings to be played again.",
         ),
     ] = False,
-    target: ContestTarget = LOCAL_CONTEST,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Award a pairing to a team, whatever its matches were, and store the reason.
 
@@ -194,7 +198,7 @@ def override_result(  # noqa: PLR0913 - each is a flag of its own
 
 @contest.command
 def history(
-    folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
+    folder: Folder, /, *, as_json: Json = False, target: ContestLocation = LOCAL_CONTEST
 ) -> None:
     """List the organiser's actions, such as decisions and renamings, in order of time.
 
@@ -216,7 +220,7 @@ def history(
 
 
 @contest.command
-def undo(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+def undo(folder: Folder, /, *, target: ContestLocation = LOCAL_CONTEST) -> None:
     """Take back the last action of `contest history`, and compute the contest again.
 
     Example: cardsharp contest undo cup
@@ -235,11 +239,11 @@ def freeze(
         timedelta | None,
         Parameter(
             name="--after",
-            validator=_is_to_come,
+            validator=_check_future_delay,
             help="Freeze after this time, such as 40m or 1h30m. Default: now.",
         ),
     ] = None,
-    target: ContestTarget = LOCAL_CONTEST,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Freeze the scoreboard: spectators keep seeing the state of this moment.
 
@@ -263,7 +267,7 @@ def reveal(
     /,
     *,
     all_rounds: Annotated[bool, Parameter(name="--all", help="Show all rounds at once.")] = False,
-    target: ContestTarget = LOCAL_CONTEST,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Show spectators the next round of a frozen scoreboard, or all rounds.
 
@@ -275,7 +279,7 @@ def reveal(
 
 
 @contest.command
-def pause(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+def pause(folder: Folder, /, *, target: ContestLocation = LOCAL_CONTEST) -> None:
     """Start no new matches. Running matches are played to their end.
 
     Example: cardsharp contest pause cup
@@ -289,7 +293,7 @@ def pause(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
 
 
 @contest.command
-def resume(folder: Folder, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+def resume(folder: Folder, /, *, target: ContestLocation = LOCAL_CONTEST) -> None:
     """Start new matches again after `contest pause`.
 
     Example: cardsharp contest resume cup

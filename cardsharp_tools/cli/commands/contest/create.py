@@ -35,7 +35,7 @@ Folder = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContestTarget(CommandOptions):
+class ContestLocation(CommandOptions):
     """Location of a contest: a deployed stack, or a local folder if `stack` is None."""
 
     stack: str | None = None
@@ -80,7 +80,7 @@ class ContestTarget(CommandOptions):
             stack_contests.wake_director()
 
 
-LOCAL_CONTEST = ContestTarget()  # in a folder
+LOCAL_CONTEST = ContestLocation()  # in a folder
 
 
 def contest_name(folder: Path) -> str:
@@ -128,7 +128,7 @@ def new(
     /,
     *,
     options: NewContestOptions = NewContestOptions(),
-    target: ContestTarget = LOCAL_CONTEST,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Create a contest in a new folder or in a deployed stack.
 
@@ -142,7 +142,7 @@ def new(
             raise ConfigError(
                 "--teams chooses the format and the matches. Remove --format and --matches."
             )
-        best, rows = _proposed(options.minutes, forecast_formats(options.teams, 60, 100))
+        best, rows = _rank_formats(options.minutes, forecast_formats(options.teams, 60, 100))
         print_table(rows)
         options = replace(options, format=best.format, matches=best.matches)
     if folder is None:
@@ -201,16 +201,22 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
         if len(ratings) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError(f"{folder} has no practice matches yet. Give --teams instead.")
     kinds = forecast_formats(len(ratings) or teams, match_seconds, strength_deviation, ratings)
-    (print_json if as_json else print_table)(_proposed(minutes, kinds)[1])
+    (print_json if as_json else print_table)(_rank_formats(minutes, kinds)[1])
 
 
-def _proposed(minutes: float, kinds: Iterable[FormatForecast]) -> tuple[FormatForecast, list[Row]]:
-    """The best kind of contest, and all: first those that fit, of them those the best team wins."""
-    every = track(kinds, "simulating contests", VARIANT_COUNT)
+def _rank_formats(
+    max_minutes: float, forecasts: Iterable[FormatForecast]
+) -> tuple[FormatForecast, list[Row]]:
+    """Return the best format of a contest, and a table of all.
+
+    Formats that fit into the time come first, and among them those that the best team wins
+    most often.
+    """
+    every = track(forecasts, "simulating contests", VARIANT_COUNT)
     ranked = sorted(
         every,
         key=lambda proposal: (
-            proposal.minutes > minutes,
+            proposal.minutes > max_minutes,
             -proposal.best_team_win_chance,
             proposal.minutes,
         ),
@@ -221,7 +227,7 @@ def _proposed(minutes: float, kinds: Iterable[FormatForecast]) -> tuple[FormatFo
             "matches a pairing": proposal.matches,
             "best wins": f"{proposal.best_team_win_chance:.0%}".replace("%", " %"),
             "minutes": round(proposal.minutes),
-            "fits": "yes" if proposal.minutes <= minutes else "no",
+            "fits": "yes" if proposal.minutes <= max_minutes else "no",
         }
         for proposal in ranked
     ]

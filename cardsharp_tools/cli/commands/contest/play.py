@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.contest.contest_file import FILE
+from cardsharp.contest.contest_file import CONTEST_FILE_NAME
 from cardsharp.contest.models import ContestStage
 from cardsharp.contest.practice import practice_ladder
 from cardsharp.contest.results import ContestRecords
@@ -20,20 +20,20 @@ from cardsharp.core.time_zones import local_zone, next_time_of_day, to_local
 from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.commands.contest.create import (
     LOCAL_CONTEST,
-    ContestTarget,
+    ContestLocation,
     Folder,
     contest_name,
 )
 from cardsharp_tools.cli.console import message_console, result_console
-from cardsharp_tools.cli.options import ListenOptions
+from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
 from cardsharp_tools.contest.contest_manager import ContestManager
 from cardsharp_tools.contest.contest_process import (
-    ContestProcess,
+    ContestLoop,
     check_team_count,
     open_contest,
-    pause_between_steps,
+    sleep_between_steps,
 )
 from cardsharp_tools.contest.reports import (
     join_team_names,
@@ -42,7 +42,7 @@ from cardsharp_tools.contest.reports import (
     practice_match_line,
     print_table,
 )
-from cardsharp_tools.terminal.display import DisplayGuard
+from cardsharp_tools.terminal.display import DisplayErrorGuard
 
 
 def run_(
@@ -55,8 +55,8 @@ def run_(
     keep_serving: Annotated[
         bool, Parameter(help="Keep the arena running after the end, until Ctrl-C.")
     ] = False,
-    options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
-    target: ContestTarget = LOCAL_CONTEST,
+    options: ArenaServerOptions = DEFAULT_LISTEN_OPTIONS,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Play the contest to its end. If it was stopped, run it again to resume.
 
@@ -66,12 +66,12 @@ def run_(
     """
     if target.stack is not None and keep_serving:
         raise ConfigError("With --stack the arena runs already. Remove --keep-serving.")
-    with _contest_process(folder, "run", options, target) as process:
+    with _open_contest_process(folder, "run", options, target) as process:
         records = process.records
         if target.stack is None or records.practice_until is not None:
             records.set_practice_until(utc_now())
             target.wake_director()
-        for _ in process.run_until(lambda: records.practice_until is None):
+        for _ in process.iterate_steps_until(lambda: records.practice_until is None):
             pass
         if seed_by_practice and records.stage is ContestStage.OPEN:
             if not records.practice_matches():
@@ -82,17 +82,19 @@ def run_(
             records.set_seeding([row.team for row in practice_ladder(records)])
         records.start_contest()
         target.wake_director()
-        _tell(records, process.run_until(lambda: records.stage is ContestStage.OVER))
+        _print_results(
+            records, process.iterate_steps_until(lambda: records.stage is ContestStage.OVER)
+        )
         with suppress(KeyboardInterrupt):
             while keep_serving:
-                pause_between_steps()
+                sleep_between_steps()
 
 
 @contextmanager
-def _contest_process(
-    folder: Path, command: str, options: ListenOptions, target: ContestTarget
-) -> Iterator[ContestProcess]:
-    """The contest while a command directs it here, or looks on where a stack directs it."""
+def _open_contest_process(
+    folder: Path, command: str, options: ArenaServerOptions, target: ContestLocation
+) -> Iterator[ContestLoop]:
+    """Yield the process of a contest: directed here, or followed where a stack directs it."""
     stack_contests = target.stack_contests()
     if stack_contests is None:
         with open_contest(folder, command, options, message_console().print) as process:
@@ -108,14 +110,14 @@ def _contest_process(
         message_console().print(
             f"contest {name}: arena at {stack_contests.arena_url}. It continues after Ctrl-C."
         )
-        yield ContestProcess(
+        yield ContestLoop(
             records, lambda: None, records.practice_matches, stack_contests.wait_for_tick
         )
 
 
-def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
-    """Tell of each pairing when it is decided, and in the end who has won, and how sure that is."""
-    announced, guard = set[str](), DisplayGuard()
+def _print_results(records: ContestRecords, updates: Iterable[None]) -> None:
+    """Print each pairing when it is decided, and at the end the winner and its certainty."""
+    announced, guard = set[str](), DisplayErrorGuard()
 
     def tell_pairings() -> None:
         for result in records.results():
@@ -123,11 +125,13 @@ def _tell(records: ContestRecords, looks: Iterable[None]) -> None:
                 announced.add(result.pairing)
                 result_console().print(
                     pairing_line(
-                        result, records.team_names_with_removed(), records.settings.base_format
+                        result,
+                        records.team_names_with_removed(),
+                        records.settings.format_without_history,
                     )
                 )
 
-    for _ in looks:
+    for _ in updates:
         guard.run(tell_pairings, "The pairings")
     status = ContestOverview(records)
     if (sure := status.winner_confidence) is not None:
@@ -157,8 +161,8 @@ def practice(
         str | None,
         Parameter(help="Start matches until this local time of day, such as 16:30."),
     ] = None,
-    options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
-    target: ContestTarget = LOCAL_CONTEST,
+    options: ArenaServerOptions = DEFAULT_LISTEN_OPTIONS,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Before the contest, let the connected teams play each other, and rate them.
 
@@ -168,8 +172,8 @@ def practice(
     a stack, practice continues without this command. It ends at the given time, or
     when `cardsharp contest run` starts.
     """
-    end = _end_of(hours, until)
-    with _contest_process(folder, "practice", options, target) as process:
+    end = _parse_end(hours, until)
+    with _open_contest_process(folder, "practice", options, target) as process:
         if end < _NEVER:
             message_console().print(f"Matches start until {to_local(end):%Y-%m-%d %H:%M %Z}.")
         records = process.records
@@ -181,7 +185,7 @@ def practice(
             raise ConfigError("The contest has begun; teams practise before that.")
         records.set_practice_until(end)
         target.wake_director()
-        guard = DisplayGuard()
+        guard = DisplayErrorGuard()
 
         def tell_meetings() -> None:
             for meeting in process.practice_matches():
@@ -189,14 +193,14 @@ def practice(
                     announced.add(meeting.number)
                     result_console().print(practice_match_line(meeting, team_names))
 
-        for _ in process.run_practice_until(end):
+        for _ in process.iterate_practice_steps_until(end):
             guard.run(tell_meetings, "The matches of practice")
         print_table(practice_ladder_rows(records, team_names))
         if heir := process.next_lock():
             message_console().print(f"handed over to `contest run` in process {heir.pid}")
 
 
-def _end_of(hours: float | None, until: str | None) -> datetime:
+def _parse_end(hours: float | None, until: str | None) -> datetime:
     if hours is not None and until is not None:
         raise ConfigError("Give --hours or --until, not both.")
     if hours is not None:
@@ -222,7 +226,7 @@ def admin(
             validator=validators.Number(gte=0, lte=65535), help="The port of the organiser's page."
         ),
     ] = 8090,
-    options: ListenOptions = DEFAULT_LISTEN_OPTIONS,
+    options: ArenaServerOptions = DEFAULT_LISTEN_OPTIONS,
 ) -> None:
     """Serve the organiser's page, which offers the other commands in a browser.
 
@@ -235,7 +239,7 @@ def admin(
     """
     configured_password = os.environ.get("ARENA_ADMIN_PASSWORD")
     password = configured_password or secrets.token_urlsafe(18)
-    root = folder.absolute().parent if (folder / FILE).exists() else folder
+    root = folder.absolute().parent if (folder / CONTEST_FILE_NAME).exists() else folder
     with serve_admin_pages(ContestManager(root, options), password, page_port) as url:
         password_text = "of ARENA_ADMIN_PASSWORD" if configured_password else password
         result_console().print(
@@ -244,4 +248,4 @@ def admin(
         message_console().print("Ctrl-C stops the page. Contests continue.", style="dim")
         with suppress(KeyboardInterrupt):
             while True:
-                pause_between_steps()
+                sleep_between_steps()

@@ -14,10 +14,18 @@ from cardsharp.contest.models import TeamEntry
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game
 from cardsharp.play.game import Game
-from cardsharp_tools.cli.commands.contest.create import LOCAL_CONTEST, ContestTarget, Folder
-from cardsharp_tools.cli.console import message_console, print_json, print_result, result_console
+from cardsharp_tools.cli.commands.contest.create import LOCAL_CONTEST, ContestLocation, Folder
+from cardsharp_tools.cli.console import (
+    message_console,
+    print_json,
+    print_json_or_lines,
+    result_console,
+)
 from cardsharp_tools.cli.options import Json
-from cardsharp_tools.contest.admin_actions import check_teams, enter_teams
+from cardsharp_tools.contest.admin_actions import (
+    check_teams_and_get_game,
+    enter_teams_with_passwords,
+)
 from cardsharp_tools.contest.teams_file import read_teams
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.strategy_file import display_name
@@ -61,7 +69,7 @@ def add(  # noqa: PLR0913 - each is a flag of its own
         ),
     ] = False,
     as_json: Json = False,
-    target: ContestTarget = LOCAL_CONTEST,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Enter a team, and print its id and password. The password is shown only once.
 
@@ -82,7 +90,7 @@ def add(  # noqa: PLR0913 - each is a flag of its own
             "--no-sandbox needs --submission. Add --submission, or remove --no-sandbox."
         )
     kind = strategy if submission is None else TRUSTED if no_sandbox else SANDBOXED
-    _enter(folder, [(name, kind)], target, as_json=as_json, submission=submission)
+    _enter_teams(folder, [(name, kind)], target, as_json=as_json, submission=submission)
 
 
 @teams.command
@@ -92,15 +100,15 @@ def submit(folder: Folder, name: str, file: Path, /) -> None:
     Example: cardsharp contest teams submit cup 'Goal Diggers' bot.py
     """
     with open_contest_in(folder) as records:
-        team = records.find_team(name)
+        team = records.resolve_team(name)
         if team.strategy not in {SANDBOXED, TRUSTED}:
             raise ConfigError(f"{team.name} has no submission. Enter the team with --submission.")
         of = get_game(records.settings.game)
-    _submit(team_submissions(folder, team.id, team.strategy), file, of)
+    _add_version(team_submissions(folder, team.id, team.strategy), file, of)
 
 
-def _submit(versions: TeamSubmissions, file: Path, of: Game) -> None:
-    """Keep a version of a team's, and say how it is played."""
+def _add_version(versions: TeamSubmissions, file: Path, of: Game) -> None:
+    """Store a version of a team's strategy, and print how it is played."""
     if versions.is_sandboxed:
         check_sandbox()
         isolation = "in a sandbox"
@@ -114,7 +122,7 @@ def _submit(versions: TeamSubmissions, file: Path, of: Game) -> None:
 
 @teams.command(name="import")
 def import_(
-    folder: Folder, file: Path, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
+    folder: Folder, file: Path, /, *, as_json: Json = False, target: ContestLocation = LOCAL_CONTEST
 ) -> None:
     """Enter all teams of a CSV file with the columns name and, optionally, strategy.
 
@@ -127,7 +135,9 @@ def import_(
     with target.open_records(folder) as records:
         for row in rows:
             try:
-                check_teams(records, [(row.name, row.strategy)], is_local=target.stack is None)
+                check_teams_and_get_game(
+                    records, [(row.name, row.strategy)], is_local=target.stack is None
+                )
             except ConfigError as error:
                 raise ConfigError(f"{file}, line {row.line}: {error}") from error
     if encoding is not None:
@@ -135,29 +145,32 @@ def import_(
             f"{file} is not in UTF-8 and was read as {encoding}. If names look wrong, remove "
             "the teams, save the file as UTF-8, and import it again."
         )
-    _enter(folder, [(row.name, row.strategy) for row in rows], target, as_json=as_json)
+    _enter_teams(folder, [(row.name, row.strategy) for row in rows], target, as_json=as_json)
 
 
-def _enter(
+def _enter_teams(
     folder: Path,
     names_and_strategies: list[tuple[str, str | None]],
-    target: ContestTarget,
+    target: ContestLocation,
     *,
     as_json: bool,
     submission: Path | None = None,
 ) -> None:
-    """Enter teams, each with its strategy where it is played here; all of them or none."""
+    """Enter all of the teams or none.
+
+    Each has a strategy if its matches are played on this machine.
+    """
     with target.open_records(folder) as records:
-        of = check_teams(records, names_and_strategies, is_local=target.stack is None)
+        of = check_teams_and_get_game(records, names_and_strategies, is_local=target.stack is None)
     first_submissions = team_submissions(
         folder, f"new-{secrets.token_hex(8)}", names_and_strategies[0][1]
     )
     with target.open_records(folder) as records, ExitStack() as stack:
         if submission is not None:
             stack.callback(shutil.rmtree, first_submissions.folder, ignore_errors=True)
-            _submit(first_submissions, submission, of)
+            _add_version(first_submissions, submission, of)
         entered = []
-        for team, password in enter_teams(records, names_and_strategies):
+        for team, password in enter_teams_with_passwords(records, names_and_strategies):
             if submission is not None:
                 first_submissions.folder.rename(first_submissions.folder.with_name(team.id))
             team_document = {
@@ -168,7 +181,7 @@ def _enter(
             }
             entered.append(team_document)
             if not as_json:
-                _print_entered(team, password)
+                _print_team(team, password)
         is_late = any(team_document["since"] != 1 for team_document in entered)
     if is_late:
         target.wake_director()
@@ -178,7 +191,7 @@ def _enter(
 
 @teams.command(name="list")
 def list_(
-    folder: Folder, /, *, as_json: Json = False, target: ContestTarget = LOCAL_CONTEST
+    folder: Folder, /, *, as_json: Json = False, target: ContestLocation = LOCAL_CONTEST
 ) -> None:
     """List the teams in the order of their seeds.
 
@@ -197,7 +210,7 @@ def list_(
         f"{team.name} ({team.id}){by}"
         for team, by in zip(team_entries, strategy_suffixes, strict=True)
     )
-    print_result(
+    print_json_or_lines(
         documents,
         *(f"{team_number:3}. {line}" for team_number, line in enumerate(listed, 1)),
         as_json=as_json,
@@ -205,7 +218,7 @@ def list_(
 
 
 @teams.command
-def remove(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+def remove(folder: Folder, name: str, /, *, target: ContestLocation = LOCAL_CONTEST) -> None:
     """Remove a team before the contest starts. Later, use `contest teams withdraw`.
 
     Example: cardsharp contest teams remove cup 'Goal Diggers'
@@ -222,7 +235,7 @@ def rename(
     new_name: Annotated[str, Parameter(name="NEW")],
     /,
     *,
-    target: ContestTarget = LOCAL_CONTEST,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Rename a team, also in a running contest. Its id and password stay the same.
 
@@ -242,7 +255,7 @@ def withdraw(
     reason: Annotated[
         str, Parameter(help="The reason, which is shown with the pairings.")
     ] = "has left",
-    target: ContestTarget = LOCAL_CONTEST,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Withdraw a team from a running contest. It loses its undecided pairings.
 
@@ -256,7 +269,9 @@ def withdraw(
 
 
 @teams.command
-def reset_password(folder: Folder, name: str, /, *, target: ContestTarget = LOCAL_CONTEST) -> None:
+def reset_password(
+    folder: Folder, name: str, /, *, target: ContestLocation = LOCAL_CONTEST
+) -> None:
     """Give a team a new password and print it.
 
     Within seconds the new password is valid and the old one is not.
@@ -265,10 +280,10 @@ def reset_password(folder: Folder, name: str, /, *, target: ContestTarget = LOCA
     """
     with target.open_admin(folder) as admin:
         team, password = admin.reset_password(name)
-    _print_entered(team, password)
+    _print_team(team, password)
 
 
-def _print_entered(team: TeamEntry, password: str | None) -> None:
+def _print_team(team: TeamEntry, password: str | None) -> None:
     access = "played here" if password is None else f"password {password}"
     late = f", from round {team.since} on" if team.since > 1 else ""
     result_console().print(f"team {team.name}: id {team.id}, {access}{late}", soft_wrap=True)

@@ -16,15 +16,15 @@ from cardsharp.games.deadmansdraw.arena.access.users import (
     ADMIN,
     DEFAULT_FILE,
     DUMMY_ID,
-    load_players,
+    load_players_by_id,
 )
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp_tools.cli.console import print_json, result_console
-from cardsharp_tools.cli.options import CommandOptions, Json, ListenOptions, ProxyAddress
-from cardsharp_tools.games.deadmansdraw.arena_options import ask_password
+from cardsharp_tools.cli.options import ArenaServerOptions, CommandOptions, Json, ProxyAddress
+from cardsharp_tools.games.deadmansdraw.arena_options import prompt_for_password
 from cardsharp_tools.games.deadmansdraw.commands import COMMANDS
 from cardsharp_tools.games.deadmansdraw.start_position import start_params_from_match
 from cardsharp_tools.http_session import resolve_proxy
@@ -40,7 +40,7 @@ def _check_watchdog(_kind: object, late: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions(ListenOptions):
+class ServeOptions(ArenaServerOptions):
     """Options of the arena server."""
 
     players: Annotated[
@@ -89,14 +89,16 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         admin_password=os.environ.get(ADMIN_PASSWORD) or None,
     )
     if not options.emulator:
-        run(config, lambda url: _announce(url, config, as_json=options.as_json))
+        run(config, lambda url: _print_arena_info(url, config, as_json=options.as_json))
     elif config.data_file is not None or config.tls_files is not None:
         raise ConfigError("--emulator cannot be combined with --data or --tls. Remove one of them.")
     else:  # boto3 is slow to import, and not needed otherwise
         from cardsharp_tools.games.deadmansdraw.emulated_arena import unstarted_emulated_arena  # noqa: PLC0415
 
         with unstarted_emulated_arena(config) as running:
-            running.front.run(lambda: _announce(running.url, config, as_json=options.as_json))
+            running.front.run(
+                lambda: _print_arena_info(running.url, config, as_json=options.as_json)
+            )
     if not options.as_json:
         result_console().print("The arena is stopped.")
 
@@ -125,8 +127,8 @@ class MatchOptions(CommandOptions):
     as_json: Json = False
 
 
-@arena.command
-def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions()) -> None:
+@arena.command(name="match")
+def create_matches(first: str, second: str, /, *, options: MatchOptions = MatchOptions()) -> None:
     """Create matches between two players of a running arena, as its organiser.
 
     FIRST and SECOND are ids or names of players. They change seats after every
@@ -140,7 +142,9 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
         if options.from_position is None
         else start_params_from_match(options.from_position)
     )
-    password = os.environ.get(ADMIN_PASSWORD) or ask_password(ADMIN_PASSWORD, "the organiser")
+    password = os.environ.get(ADMIN_PASSWORD) or prompt_for_password(
+        ADMIN_PASSWORD, "the organiser"
+    )
     organiser = Credentials(ADMIN, password)
     with ArenaClient(address, organiser, RequestLimits(max_attempts=1)) as client:
         names_by_id = {player.id: player.name for player in client.players()}
@@ -150,7 +154,7 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
             random_seed=options.seed or table.random_seed,
             timeout=None if options.timeout is None else timedelta(seconds=options.timeout),
         )
-        pair = _player(first, names_by_id), _player(second, names_by_id)
+        pair = _find_player_id(first, names_by_id), _find_player_id(second, names_by_id)
         created = []
         for match_index in range(options.matches):
             seated = pair[::-1] if match_index % 2 else pair
@@ -163,7 +167,7 @@ def match(first: str, second: str, /, *, options: MatchOptions = MatchOptions())
         print_json(created)
 
 
-def _player(name_or_id: str, names_by_id: dict[str, str]) -> str:
+def _find_player_id(name_or_id: str, names_by_id: dict[str, str]) -> str:
     matching_players = [
         player for player, name in names_by_id.items() if name_or_id in (player, name)
     ]
@@ -175,9 +179,9 @@ def _player(name_or_id: str, names_by_id: dict[str, str]) -> str:
     return matching_players[0]
 
 
-def _announce(url: str, config: ArenaConfig, *, as_json: bool) -> None:
-    """Print where the arena is and who may enter, never a password."""
-    players = load_players(config.players_file)
+def _print_arena_info(url: str, config: ArenaConfig, *, as_json: bool) -> None:
+    """Print the arena's address and its players, never a password."""
+    players = load_players_by_id(config.players_file)
     if as_json:
         player_documents = [{"id": player.id, "name": player.name} for player in players.values()]
         admin = config.admin_password is not None

@@ -57,7 +57,7 @@ def bot(*, options: BotOptions = BotOptions()) -> None:
         tags=",".join(options.tag) or None,
         store=None if options.store is None else f"sqlite:{options.store}",
     )
-    say = _speaker()
+    say = _create_notifier()
     with (
         redirect_telemetry(bot_log_path()),
         forward_warnings(say),
@@ -76,10 +76,10 @@ def bot_log_path() -> Path:
     return data_folder() / "bot.log"
 
 
-def _speaker() -> Notify:
+def _create_notifier() -> Notify:
     """Return a function that prints a sentence on stderr with the time of day.
 
-    A sentence that was printed a moment ago is not repeated.
+    It does not repeat a sentence that it printed a moment ago.
     """
     last_times = dict[str, float]()
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from cardsharp.bot.settings import PREFIX
 from cardsharp.client.config import proxy_for_url
-from cardsharp.client.remote_clock import NEVER
+from cardsharp.client.remote_clock import NEVER_BOUNDS
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ArenaError, CardsharpError
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
@@ -60,7 +60,7 @@ def run_all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
     if loaded_settings:
         yield run_check("queue", lambda: check_queue(loaded_settings[0]))
         yield run_check("proxy", lambda: check_proxy_setting(loaded_settings[0]))
-        yield run_check("arena", lambda: check_arena(loaded_settings[0]))
+        yield run_check("arena", lambda: check_arena_responds(loaded_settings[0]))
         yield run_check("clock", lambda: check_clock(loaded_settings[0]))
         yield run_check("credentials", lambda: check_credentials(loaded_settings[0]))
 
@@ -113,7 +113,7 @@ def check_proxy_setting(settings: ArenaBotSettings) -> str:
     raise CheckSkipped(f"none; {variable} is ignored, set --proxy or CARDSHARP_PROXY instead")
 
 
-def check_arena(settings: ArenaBotSettings) -> str:
+def check_arena_responds(settings: ArenaBotSettings) -> str:
     """Check that an arena responds."""
     with single_attempt_client(settings) as client:
         return f'says "{client.hello()}"'
@@ -125,8 +125,8 @@ def check_clock(settings: ArenaBotSettings) -> str:
     with suppress(ArenaError), client:
         client.hello()
     current_time = system.monotonic()
-    arena_time = client.session_state.remote_clock.to_local(system.now(), current_time)
-    if arena_time == NEVER:
+    arena_time = client.session_state.remote_clock.to_local_bounds(system.now(), current_time)
+    if arena_time == NEVER_BOUNDS:
         raise CheckSkipped("the arena sends no time")
     skew = timedelta(seconds=(arena_time.earliest + arena_time.latest) / 2 - current_time)
     if abs(skew) > MAX_CLOCK_SKEW:

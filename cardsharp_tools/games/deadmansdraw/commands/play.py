@@ -31,7 +31,7 @@ from cardsharp_tools.executors.strategy_file import (
     register_strategy,
     source_version,
 )
-from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
+from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, ignore_running_matches
 from cardsharp_tools.games.deadmansdraw.run_report import (
     RunReport,
     build_match_report,
@@ -41,7 +41,7 @@ from cardsharp_tools.games.deadmansdraw.run_report import (
     raise_on_replaced_decision,
     requests_text,
 )
-from cardsharp_tools.local_play.bot_runtime import CloudBackend
+from cardsharp_tools.local_play.bot_runtime import CloudBackendKind
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.local_run import LocalRunConfig, start_local_run
 from cardsharp_tools.match_sources.match_logs import (
@@ -64,7 +64,7 @@ class PlayOptions(CommandOptions):
     """Our player: a strategy, FILE.py, FILE.json, or a 'command'."""
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1))] = 1
     """Number of matches."""
-    cloud: CloudBackend = CloudBackend.EMBEDDED
+    cloud: CloudBackendKind = CloudBackendKind.EMBEDDED
     """embedded: queue in memory, log in SQLite. emulator: SQS and DynamoDB of an emulator."""
     seed: str | None = None
     """Random seed: the same seed deals the same cards. Default: a random deal."""
@@ -81,7 +81,7 @@ class PlayOptions(CommandOptions):
     """Print one JSON document."""
 
     @property
-    def log_store(self) -> str:
+    def log_store_name(self) -> str:
         """Name of the match log to write."""
         file = self.store or (self.log_folder and self.log_folder / "matches.db")
         return f"sqlite:{file}" if file else store_or_default()
@@ -99,8 +99,8 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     matches are decided and their logs are complete, 4 if safe actions replaced some decisions of
     the strategy, and 1 if they replaced all.
     """
-    script = _script(options)
-    folder, store = options.log_folder or data_folder(), options.log_store
+    script = _build_run_config(options)
+    folder, store = options.log_folder or data_folder(), options.log_store_name
     if store != store_or_default():
         with open_log(store):  # what is wrong with the place is said before the match
             pass
@@ -108,7 +108,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
         work = Path(name)
         try:
             with redirect_telemetry(work / "play.log"):
-                report = _perform(script, options, work, store)
+                report = _run_matches(script, options, work, store)
         finally:
             with suppress(OSError):
                 create_private_file(folder / "play.log")
@@ -116,7 +116,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     if options.as_json:
         print_json(report.document())
     else:
-        _print_end(report, options)
+        _print_report(report, options)
     failed, decisions, name = (
         report.replaced_decision_count,
         report.decision_count,
@@ -129,10 +129,10 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     elif failed:
         many = f"{failed} of {decisions} decisions of {name} failed"
         print_error(f"{many}. Safe actions replaced them, so the result is only partly its own.")
-    return decision_exit_code(decisions, failed) if report.is_complete else ExitCode.FAILED
+    return decision_exit_code(decisions, failed) if report.are_logs_complete else ExitCode.FAILED
 
 
-def _script(options: PlayOptions) -> LocalRunConfig:
+def _build_run_config(options: PlayOptions) -> LocalRunConfig:
     if not is_strategy_or_weights_file(options.opponent):
         register_strategy(options.opponent)
     elif not Path(options.opponent).is_file():
@@ -147,14 +147,20 @@ def _script(options: PlayOptions) -> LocalRunConfig:
     )
 
 
-def _perform(script: LocalRunConfig, options: PlayOptions, work: Path, store: str) -> RunReport:
-    emulated = script.cloud is CloudBackend.EMULATOR
+def _run_matches(
+    run_config: LocalRunConfig, options: PlayOptions, work_folder: Path, store: str
+) -> RunReport:
+    emulated = run_config.cloud is CloudBackendKind.EMULATOR
     cloud_name = "emulated AWS (SQS, DynamoDB)" if emulated else "embedded cloud"
     if not options.as_json:
         message_console().print(f"setting up arena, {cloud_name} and opponent ...", style="dim")
-    with start_local_run(script, work) as stage:
+    with start_local_run(run_config, work_folder) as stage:
         began = time.monotonic()
-        stop_check = raise_on_late_decisions if is_user_strategy(options.strategy) else never_stop
+        stop_check = (
+            raise_on_late_decisions
+            if is_user_strategy(options.strategy)
+            else ignore_running_matches
+        )
         ids = follow_matches(
             stage.assembly.match_log,
             lambda glance: stage.iter_finished(options.matches, glance),
@@ -179,9 +185,9 @@ def _perform(script: LocalRunConfig, options: PlayOptions, work: Path, store: st
         # Only now: whatever cannot be told of a match, it is kept.
         played = [build_match_report(log, view) for view in map(stage.organiser.get_match, ids)]
     return RunReport(
-        strategy=script.strategy,
+        strategy=run_config.strategy,
         opponent=options.opponent_name,
-        cloud=script.cloud,
+        cloud=run_config.cloud,
         store=store,
         seconds=elapsed_seconds,
         match_reports=played,
@@ -189,7 +195,7 @@ def _perform(script: LocalRunConfig, options: PlayOptions, work: Path, store: st
     )
 
 
-def _print_end(report: RunReport, options: PlayOptions) -> None:
+def _print_report(report: RunReport, options: PlayOptions) -> None:
     console, last_report = result_console(), report.match_reports[-1]
     if len(report.match_reports) == 1:
         words, result = (
@@ -207,13 +213,17 @@ def _print_end(report: RunReport, options: PlayOptions) -> None:
     else:
         print_run_report(console, report)
         log_summary = (
-            "every log complete, equal to the arena's" if report.is_complete else "LOGS DIFFER"
+            "every log complete, equal to the arena's"
+            if report.are_logs_complete
+            else "LOGS DIFFER"
         )
         console.print(
             f"{log_summary}: {sum(m.log_comparison.moves for m in report.match_reports)} moves"
         )
     store = (
-        "" if options.log_store == store_or_default() else f" --store {shlex.quote(report.store)}"
+        ""
+        if options.log_store_name == store_or_default()
+        else f" --store {shlex.quote(report.store)}"
     )
     print_replaced_decisions(report.match_reports, store)
     if report.store:

@@ -23,7 +23,7 @@ from cardsharp_tools.cli.console import (
     message_console,
     print_error,
     print_json,
-    print_result,
+    print_json_or_lines,
     result_console,
 )
 from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
@@ -34,7 +34,7 @@ from cardsharp_tools.games.deadmansdraw.arena_options import (
     environment_for,
     single_attempt_client,
 )
-from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, never_stop
+from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, ignore_running_matches
 from cardsharp_tools.games.deadmansdraw.run_report import (
     MatchReport,
     build_match_report,
@@ -46,7 +46,7 @@ from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
-    embedded_settings,
+    in_process_backend_settings,
     open_bot_dependencies,
     run_bot_runtime,
 )
@@ -57,7 +57,7 @@ from practice.app import handler as create_matches
 
 CREATION_TIMEOUT = timedelta(minutes=5)
 
-_PILES = ("draw_pile", "discard_pile", "play_area")
+_PILE_NAMES = ("draw_pile", "discard_pile", "play_area")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,24 +80,27 @@ class StartPositionOptions(CommandOptions):
         piles: dict[str, object] = {}
         if self.from_position is not None:
             table = start_params_from_match(self.from_position)
-            piles = {name: cards_json(getattr(table, name)) for name in _PILES}
+            piles = {name: cards_json(getattr(table, name)) for name in _PILE_NAMES}
             piles |= {"banks": [*map(cards_json, table.banks or ())], "seed": table.random_seed}
-        pile_texts = {name: getattr(self, name) for name in _PILES}
-        piles |= {name: _pile(text) for name, text in pile_texts.items() if text is not None}
+        pile_texts = {name: getattr(self, name) for name in _PILE_NAMES}
+        piles |= {name: _parse_pile(text) for name, text in pile_texts.items() if text is not None}
         if self.banks is not None:
             first_bank, _, second_bank = self.banks.partition("/")
-            piles["banks"] = [_pile(first_bank), _pile(second_bank)]
+            piles["banks"] = [_parse_pile(first_bank), _parse_pile(second_bank)]
         return piles
 
 
-def _pile(text: str) -> Sequence[Body]:
-    """The cards of a comma list such as Key3,Map5, in its order; an empty text is no card."""
+def _parse_pile(text: str) -> Sequence[Body]:
+    """Return the cards of a comma-separated list such as Key3,Map5, in its order.
+
+    An empty text means no cards.
+    """
     return cards_json(
-        [_card(card_text.strip()) for card_text in text.split(",") if card_text.strip()]
+        [_parse_card(card_text.strip()) for card_text in text.split(",") if card_text.strip()]
     )
 
 
-def _card(text: str) -> Card:
+def _parse_card(text: str) -> Card:
     card = parse_card(text.capitalize())
     if card.suit not in SUIT_ORDER or not card.value:
         suits = ", ".join(SUIT_ORDER)
@@ -141,7 +144,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     # Before the bot's settings name a match log of its own: a match is one of the user's log.
     piles = options.start_position.start_piles()
     tags = options.tag or (f"practice-{uuid.uuid4().hex[:8]}",)
-    order = _practice_order(options, tags, piles)
+    order = _build_practice_order(options, tags, piles)
     variables = environment_for(
         options.arena,
         options.strategy,
@@ -153,24 +156,24 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     with tempfile.TemporaryDirectory(prefix="cardsharp-") as folder:
         store = variables["CARDSHARP_STORE"]
         # Matches that others play must not look as if we had left them in our own log.
-        variables |= embedded_settings(Path(folder, "stage.db"))
+        variables |= in_process_backend_settings(Path(folder, "stage.db"))
         with (
             redirect_telemetry(data_folder() / "practice.log"),
             open_bot_dependencies(variables) as assembly,
         ):
             with single_attempt_client(assembly.settings) as client:
                 client.whoami()  # so that a wrong address or password is known as such
-                at_once = _fed(client, options)
+                at_once = _limit_concurrency(client, options)
             if options.create_only:
-                ids = _create(order, options.matches)
+                ids = _create_matches(order, options.matches)
                 if (fed := len(ids)) < options.matches:
                     message_console().print(
                         f"The arena's rate limit allows only these {fed} matches at the same time."
                     )
                 lines = (f"created match {match_id}" for match_id in ids)
-                print_result({"match_ids": ids}, *lines, as_json=options.as_json)
+                print_json_or_lines({"match_ids": ids}, *lines, as_json=options.as_json)
                 return ExitCode.OK
-            ids = _play(assembly, options, order, at_once)
+            ids = _play_matches(assembly, options, order, at_once)
             with open_log(store) as log:
                 for match_id in ids:
                     copy_match(match_id, assembly.match_log, log, {})
@@ -183,7 +186,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     if options.as_json:
         print_json([match.document() for match in played])
     else:
-        _print_played(played)
+        _print_reports(played)
     if not all(match.log_comparison.is_complete for match in played):
         return ExitCode.FAILED
     if any(match.forced_turns for match in played):
@@ -194,7 +197,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     )
 
 
-def _fed(client: ArenaClient, options: PracticeOptions) -> int:
+def _limit_concurrency(client: ArenaClient, options: PracticeOptions) -> int:
     """Return the number of concurrent matches, reduced if the arena's rate limit is low."""
     concurrency = min(options.concurrency, options.matches)
     turn = None if options.timeout is None else timedelta(seconds=options.timeout)
@@ -207,7 +210,7 @@ def _fed(client: ArenaClient, options: PracticeOptions) -> int:
     return fed
 
 
-def _practice_order(
+def _build_practice_order(
     options: PracticeOptions, tags: Sequence[str], piles: Mapping[str, object]
 ) -> dict[str, object]:
     """Return the event of the practice function, without the number of matches."""
@@ -220,41 +223,47 @@ def _practice_order(
     }
 
 
-def _create(order: Mapping[str, object], match_count: int) -> list[str]:
-    """Return the ids of so many new matches, which the practice function has put on the queue."""
+def _create_matches(order: Mapping[str, object], match_count: int) -> list[str]:
+    """Create matches by the practice function, which queues them; return their ids."""
     context = LambdaFunction("practice", create_matches, CREATION_TIMEOUT).context(SystemClock())
     return create_matches({**order, "matches": match_count}, context)["match_ids"]
 
 
-def _play(
+def _play_matches(
     assembly: ArenaBotDependencies,
     options: PracticeOptions,
     order: Mapping[str, object],
-    at_once: int,
+    concurrency: int,
 ) -> list[str]:
-    """The ids of the matches, each created when it can be played, which have ended."""
+    """Play the matches and return the ids of those that have ended.
+
+    Each match is created when it can be played.
+    """
     log, match_count = assembly.match_log, options.matches
-    matches = (match_id for _ in range(match_count) for match_id in _create(order, 1))
+    matches = (match_id for _ in range(match_count) for match_id in _create_matches(order, 1))
     follower = MatchFollower(log, assembly.clock, STALL_TIMEOUT)
-    with run_bot_runtime(assembly.dispatcher, LambdaSchedulerOptions(concurrency=at_once)):
+    with run_bot_runtime(assembly.dispatcher, LambdaSchedulerOptions(concurrency=concurrency)):
         return follow_matches(
             log,
-            lambda glance: follower.iter_finished(matches, at_once, glance),
-            raise_on_replaced_decision if options.strict else never_stop,
+            lambda glance: follower.iter_finished(matches, concurrency, glance),
+            raise_on_replaced_decision if options.strict else ignore_running_matches,
             match_count=match_count,
             as_json=options.as_json,
         )
 
 
-def _print_played(played: Sequence[MatchReport]) -> None:
-    """A line a match; a match against ourselves has no winner that would mean anything."""
+def _print_reports(match_reports: Sequence[MatchReport]) -> None:
+    """Print a line for each match.
+
+    The winner has no meaning in a match of the bot against itself.
+    """
     console = result_console()
     console.print()
-    for match in played:
+    for match in match_reports:
         result = "{}, {} : {}".format(match.outcome.result, *match.scores)
         console.print(f"{match.match_id}  {result}; {match.log_comparison}")
-    print_replaced_decisions(played, "")
-    forced = sum(match.forced_turns for match in played)
+    print_replaced_decisions(match_reports, "")
+    forced = sum(match.forced_turns for match in match_reports)
     if forced:
         turns = "one of our turns" if forced == 1 else f"{forced} of our turns"
         print_error(f"The arena ended {turns}, because no move came in time.")

@@ -22,7 +22,7 @@ def encode(position: object, game_name: str | None = None) -> "array[float]":
     where a hosted game's position is of no class of its own `game_name` has to name it. Raises
     `ConfigError` where no game has such positions, or nothing tells the game in numbers.
     """
-    return array("f", (0.0,)) + _encoding_for(position, game_name).observed(position)
+    return array("f", (0.0,)) + _find_encoding(position, game_name).observed(position)
 
 
 def legal_mask(position: object, game_name: str | None = None) -> "array[int]":
@@ -30,7 +30,7 @@ def legal_mask(position: object, game_name: str | None = None) -> "array[int]":
 
     It is the environment's `action_mask`. Raises as `encode` does.
     """
-    encoding = _encoding_for(position, game_name)
+    encoding = _find_encoding(position, game_name)
     mask = array("b", bytes(encoding.actions))
     for action_index in encoding.choices(position):
         mask[action_index] = 1
@@ -39,15 +39,15 @@ def legal_mask(position: object, game_name: str | None = None) -> "array[int]":
 
 def legal_actions(position: object, game_name: str | None = None) -> dict[int, Any]:
     """Return the legal actions of a position by their numbers; raises as `encode` does."""
-    return dict(_encoding_for(position, game_name).choices(position))
+    return dict(_find_encoding(position, game_name).choices(position))
 
 
-def _encoding_for(position: object, game_name: str | None) -> Encoding[Any, Any]:
-    return _encoding_of(game_name or _game_of(type(position).__module__))
+def _find_encoding(position: object, game_name: str | None) -> Encoding[Any, Any]:
+    return _load_encoding(game_name or _find_game_name(type(position).__module__))
 
 
-def _game_of(module: str) -> str:
-    """The name of the game in whose folder a module lies."""
+def _find_game_name(module: str) -> str:
+    """Return the name of the game in whose folder a module lies."""
     for mounted in all_games():
         if module.startswith(f"{mounted.strategy_package.rpartition('.')[0]}."):
             return mounted.name
@@ -57,7 +57,7 @@ def _game_of(module: str) -> str:
 
 
 @cache
-def _encoding_of(game_name: str) -> Encoding[Any, Any]:
+def _load_encoding(game_name: str) -> Encoding[Any, Any]:
     game = get_game(game_name)
     if game.rl_encoding is None:
         raise ConfigError(f"{game.title} is no environment: nothing tells it in numbers.")

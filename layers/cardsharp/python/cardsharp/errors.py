@@ -9,7 +9,7 @@
     │   │   └── UntrustedCertificate     a retry changes nothing
     │   ├── MalformedResponse            a response that violates the protocol
     │   │   ├── ResponseTooLarge          above the size limit
-    │   │   └── UpstreamError             4xx of a gateway: may be temporary
+    │   │   └── GatewayRejection             4xx of a gateway: may be temporary
     │   ├── RequestRejected              an HTTP status that says no
     │   │   ├── Unauthorized              401
     │   │   ├── NotFound                  404
@@ -79,8 +79,8 @@ class ResponseTooLarge(MalformedResponse):
     """A response above the size limit."""
 
 
-class UpstreamError(MalformedResponse):
-    """A 4xx that a proxy or gateway sent instead of the arena, so it may be temporary."""
+class GatewayRejection(MalformedResponse):
+    """Rejection (4xx) by a proxy or gateway, not by the arena, so it may be temporary."""
 
     def __init__(self, status: int, message: str, *, outcome_unknown: bool = False) -> None:
         super().__init__(

@@ -71,17 +71,19 @@ def analyse(
     result = judge.first_side_result(record, moves)
     points = [*decisions_of(record, moves), *judge.timeout_positions(moves)]
     points.sort(key=lambda point: point.step.sequence)
-    weighed = [_weighed(judge, point) for point in progress(points)]
+    weighed = [_evaluate_decision_point(judge, point) for point in progress(points)]
     evaluations = [evaluation for evaluation in weighed if evaluation is not None]
     if not evaluations:
         raise ConfigError(f"Match {record.match_id} has no decision that {judge.name} can judge.")
-    decisions = tuple(_judged(judge, evaluations, result))
+    decisions = tuple(_judge_decisions(judge, evaluations, result))
     changed, estimated_luck = (
         sum(decision.luck for decision in decisions),
         judge.estimate_first_side_luck(record, moves),
     )
     luck = changed if estimated_luck is None or judge.luck_includes_deal else estimated_luck
-    first_stats, second_stats = (_player(decisions, side, luck) for side in range(SIDE_COUNT))
+    first_stats, second_stats = (
+        _compute_side_stats(decisions, side, luck) for side in range(SIDE_COUNT)
+    )
     return MatchAnalysis(
         judge=judge.name,
         unit=judge.unit,
@@ -97,15 +99,19 @@ def analyse(
         counts=judge.event_counts_by_side(moves),
         reasoned=tuple(
             sorted(
-                {side_of(evaluation.seat) for evaluation in evaluations if evaluation.done.strategy}
+                {
+                    side_of(evaluation.seat)
+                    for evaluation in evaluations
+                    if evaluation.logged_decision.strategy
+                }
             )
         ),
-        curve=tuple(_curve(replay(record, moves), decisions)),
+        curve=tuple(_compute_value_curve(replay(record, moves), decisions)),
         decisions=decisions,
     )
 
 
-class _Weighed(NamedTuple):
+class _EvaluatedDecision(NamedTuple):
     """Evaluated decision, before its consequences are known.
 
     Values belong to the deciding player. `chosen` is None for a timeout. `option_names` maps each
@@ -113,7 +119,7 @@ class _Weighed(NamedTuple):
     """
 
     point: DecisionPoint
-    done: StoredDecision
+    logged_decision: StoredDecision
     seat: int
     decision: Decision[Any]
     option_names: Mapping[Any, str]
@@ -129,8 +135,8 @@ class _Weighed(NamedTuple):
         return max(0.0, self.best - (value_if_timed_out if self.chosen is None else self.chosen))
 
 
-def _weighed(judge: Judge, point: DecisionPoint) -> _Weighed | None:
-    """Return the judge's evaluation of a decision, None if it cannot value the chosen action."""
+def _evaluate_decision_point(judge: Judge, point: DecisionPoint) -> _EvaluatedDecision | None:
+    """Return the judge's evaluation of a decision; None if it cannot value the chosen action."""
     done, seat = point.step.decision, point.step.seat
     if done is None or seat is None:
         return None
@@ -152,7 +158,7 @@ def _weighed(judge: Judge, point: DecisionPoint) -> _Weighed | None:
     chosen = None if lapse else values.get(done.action)
     if best is None or (chosen is None and not lapse):
         return None
-    return _Weighed(
+    return _EvaluatedDecision(
         point,
         done,
         seat,
@@ -163,36 +169,41 @@ def _weighed(judge: Judge, point: DecisionPoint) -> _Weighed | None:
     )
 
 
-def _judged(
-    judge: Judge, evaluations: Sequence[_Weighed], end: float | None
+def _judge_decisions(
+    judge: Judge, evaluations: Sequence[_EvaluatedDecision], result: float | None
 ) -> Iterator[JudgedDecision]:
-    """Yield the decisions with the value that follows each.
+    """Yield each decision, judged by the value that follows it.
 
-    The value after a decision is that before the next one. The last decision of a match that still
-    runs is followed by its own value, that of a finished match by the result `end`.
+    The value after a decision is that before the next one. After the last decision it is
+    `result`, or that decision's own value while the match still runs.
     """
     *_, last_evaluation = evaluations
     current_value = (
         last_evaluation.best if last_evaluation.chosen is None else last_evaluation.chosen
     )
     afters = (
-        *(_first_side_value(judge, later, later.best) for later in evaluations[1:]),
-        _first_side_value(judge, last_evaluation, current_value) if end is None else end,
+        *(_to_first_side_value(judge, later, later.best) for later in evaluations[1:]),
+        _to_first_side_value(judge, last_evaluation, current_value) if result is None else result,
     )
     for evaluation, next_value in zip(evaluations, afters, strict=True):
-        yield _judged_decision(judge, evaluation, next_value)
+        yield _judge_decision(judge, evaluation, next_value)
 
 
-def _first_side_value(judge: Judge, evaluation: _Weighed, value: float) -> float:
+def _to_first_side_value(judge: Judge, evaluation: _EvaluatedDecision, value: float) -> float:
     """Convert a value for the deciding player into one for the first side, or back."""
     return value if side_of(evaluation.seat) == 0 else judge.value_sum - value
 
 
-def _judged_decision(judge: Judge, evaluation: _Weighed, next_value: float) -> JudgedDecision:
-    """Return a decision with its cost and luck; `next_value` is that of the first side after it."""
+def _judge_decision(
+    judge: Judge, evaluation: _EvaluatedDecision, next_value: float
+) -> JudgedDecision:
+    """Return a decision with its cost and luck.
+
+    `next_value` is the first side's value after the decision.
+    """
     step, decision = evaluation.point.step, evaluation.decision
-    cost = evaluation.choice_cost(_first_side_value(judge, evaluation, next_value))
-    value_after_cost = _first_side_value(judge, evaluation, evaluation.best - cost)
+    cost = evaluation.choice_cost(_to_first_side_value(judge, evaluation, next_value))
+    value_after_cost = _to_first_side_value(judge, evaluation, evaluation.best - cost)
     options = ranked(decision.options)
     values = [option.value for option in options if option.value is not None]
     best_name = evaluation.option_names[decision.action]
@@ -201,8 +212,8 @@ def _judged_decision(judge: Judge, evaluation: _Weighed, next_value: float) -> J
         turn=step.turn,
         seat=evaluation.seat,
         happened=step.description,
-        action=evaluation.done.action,
-        best=best_name if cost else evaluation.done.action,
+        action=evaluation.logged_decision.action,
+        best=best_name if cost else evaluation.logged_decision.action,
         reason=decision.reason,
         options=tuple(
             StoredOption(
@@ -214,7 +225,7 @@ def _judged_decision(judge: Judge, evaluation: _Weighed, next_value: float) -> J
             for option in options
         ),
         risk=judge.bust_risk(evaluation.point.position),
-        before=_first_side_value(judge, evaluation, evaluation.best),
+        before=_to_first_side_value(judge, evaluation, evaluation.best),
         after=next_value,
         cost=cost,
         # Costs and luck must add up to the result exactly. Therefore luck is defined as the rest:
@@ -225,7 +236,7 @@ def _judged_decision(judge: Judge, evaluation: _Weighed, next_value: float) -> J
     )
 
 
-def _player(decisions: Sequence[JudgedDecision], side: int, luck: float) -> SideStats:
+def _compute_side_stats(decisions: Sequence[JudgedDecision], side: int, luck: float) -> SideStats:
     side_decisions = [decision for decision in decisions if side_of(decision.seat) == side]
     return SideStats(
         accuracy=accuracy(
@@ -242,7 +253,7 @@ def _player(decisions: Sequence[JudgedDecision], side: int, luck: float) -> Side
     )
 
 
-def _curve(
+def _compute_value_curve(
     steps: Iterable[ReplayStep], decisions: Sequence[JudgedDecision]
 ) -> Iterator[CurvePoint]:
     """Yield the value of the match after each step; without a decision it stays the same."""

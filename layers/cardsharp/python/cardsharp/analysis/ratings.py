@@ -17,7 +17,7 @@ from statistics import fmean
 Z_95 = 1.959964  # standard errors to each side of a mean that hold 95 %
 ELO_SCALE = 400  # Elo points by which the odds of two players differ tenfold
 MEAN_RATING = 1000.0  # the mean of the ratings of a ladder's players: the anchor of all others
-_LOGIT = ELO_SCALE / log(10)  # Elo points of a unit of the logistic distribution
+_ELO_PER_LOGIT = ELO_SCALE / log(10)  # Elo points of a unit of the logistic distribution
 _MAX_DISTANCE = 8 * ELO_SCALE  # Elo points from the opponents to the ends of the search range
 _TOLERANCE = 0.01  # Elo points; the iteration ends when ratings move by less
 
@@ -101,16 +101,18 @@ def rating_of(
         shares = [(score.pairs, expected_score(at - rating)) for rating, score in scores]
         missing = points - fsum(pairs * share for pairs, share in shares)
         low, high = (at, high) if missing > 0 else (low, at)
-        slope = fsum(pairs * share * (1 - share) for pairs, share in shares) / _LOGIT
+        slope = fsum(pairs * share * (1 - share) for pairs, share in shares) / _ELO_PER_LOGIT
         step = missing / slope if slope else high - low
         if not low < at + step < high:
             step = (low + high) / 2 - at
         at += step
         if abs(step) < _TOLERANCE / 2:
-            return Rating(at, Z_95 * _standard_error(at, scores))
+            return Rating(at, Z_95 * _compute_standard_error(at, scores))
 
 
-def _standard_error(player_rating: float, scores: Iterable[tuple[float, HeadToHeadScore]]) -> float:
+def _compute_standard_error(
+    player_rating: float, scores: Iterable[tuple[float, HeadToHeadScore]]
+) -> float:
     """Return the standard error of a rating, from the observed spread of the pairs.
 
     The two matches of a pair have the same cards, so their results are not independent. The spread
@@ -121,7 +123,7 @@ def _standard_error(player_rating: float, scores: Iterable[tuple[float, HeadToHe
         share = expected_score(player_rating - rating)
         information += score.pairs * share * (1 - share)
         spread += score.points_squared - 2 * share * score.points + score.pairs * share * share
-    return _LOGIT * sqrt(spread) / information
+    return _ELO_PER_LOGIT * sqrt(spread) / information
 
 
 def ratings_of(

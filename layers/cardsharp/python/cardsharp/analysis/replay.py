@@ -136,7 +136,7 @@ class StoredDecision(StoredModel):
     position: Mapping[str, object] | None = None
 
     @property
-    def because(self) -> str:
+    def reason_without_action(self) -> str:
         """The reason without the action, which some strategies put first."""
         return self.reason.removeprefix(f"{self.action}: ")
 

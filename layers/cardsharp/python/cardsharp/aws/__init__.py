@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from cardsharp.aws.sqs_queue import SqsQueue
     from cardsharp.aws.ssm_credentials import (
         SecretNotSet,
+        credentials_redacted_in_logs,
         fetch_credentials,
-        log_safe_credentials,
         ssm_provider,
     )
     from cardsharp.aws.telemetry import (
@@ -47,10 +47,10 @@ __all__ = (
     "Value",
     "call_with_retries",
     "create_client",
+    "credentials_redacted_in_logs",
     "fetch_credentials",
     "install_retry_counter",
     "item_key",
-    "log_safe_credentials",
     "logger",
     "metrics_recorder",
     "number_attribute",
@@ -77,7 +77,7 @@ __getattr__ = lazy_exports(
         "logger": "telemetry",
         "metrics_recorder": "telemetry",
         "number_attribute": "dynamodb_attributes",
-        "log_safe_credentials": "ssm_credentials",
+        "credentials_redacted_in_logs": "ssm_credentials",
         "ssm_provider": "ssm_credentials",
         "set_invocation_log_context": "telemetry",
         "string_attribute": "dynamodb_attributes",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Params = ParamSpec("Params")
 
-_SERVER_FAULT = 500
+_MIN_SERVER_ERROR_STATUS = 500
 _TRANSIENT_CODES = frozenset(
     {
         "InternalServerError",
@@ -49,14 +49,14 @@ _TRANSIENT_CODES = frozenset(
         "TransactionConflict",
     }
 )
-_CONDITION_FAILURES = frozenset(
+_CONDITION_FAILURE_CODES = frozenset(
     {
         "ConditionalCheckFailed",
         "ConditionalCheckFailedException",
         "ReceiptHandleIsInvalid",
     }
 )
-_MISSING = frozenset(
+_MISSING_RESOURCE_CODES = frozenset(
     {
         "AWS.SimpleQueueService.NonExistentQueue",
         "QueueDoesNotExist",
@@ -65,9 +65,9 @@ _MISSING = frozenset(
 )
 
 RESPONSE_TIMEOUT_SECONDS = 5  # for a response; a long poll has a longer timeout
-_prepared: dict[tuple[str, float], Any] = {}  # clients made at start, by service and timeout
-_connecting = threading.Lock()  # a session is not thread-safe, but its clients are
-_BROKEN = (HTTPClientError, ConnectTimeoutError, EndpointConnectionError)
+_client_cache: dict[tuple[str, float], Any] = {}  # clients made at start, by service and timeout
+_session_lock = threading.Lock()  # a session is not thread-safe, but its clients are
+_CONNECTION_ERRORS = (HTTPClientError, ConnectTimeoutError, EndpointConnectionError)
 """Errors of connections that broke or were not made; not those of a wrong certificate."""
 
 
@@ -102,8 +102,8 @@ def client(service: str, read_timeout: float, endpoint_url: str | None = None) -
 
     `endpoint_url` replaces the address that AWS gives the service. Raises as `create_client`.
     """
-    with _connecting:
-        cached_client = _prepared.get((service, read_timeout))
+    with _session_lock:
+        cached_client = _client_cache.get((service, read_timeout))
         if cached_client is not None:
             return cached_client
         options = {"config": client_config(read_timeout), "endpoint_url": endpoint_url}
@@ -112,7 +112,7 @@ def client(service: str, read_timeout: float, endpoint_url: str | None = None) -
 
 def prepare_client(service: str) -> None:
     """Make the client for short requests now; raise `ConfigError` without a region."""
-    _prepared[service, RESPONSE_TIMEOUT_SECONDS] = client(service, RESPONSE_TIMEOUT_SECONDS)
+    _client_cache[service, RESPONSE_TIMEOUT_SECONDS] = client(service, RESPONSE_TIMEOUT_SECONDS)
 
 
 @cache
@@ -144,7 +144,7 @@ def call_with_retries(
             with attempt:
                 return method(*args, **kwargs)
     except ClientError as error:
-        raise _store_error(resource_name, error) from error
+        raise _to_store_error(resource_name, error) from error
     except NoCredentialsError as error:
         raise ConfigError(
             f"There are no AWS credentials for the {resource_name}; sign in (`aws "
@@ -161,18 +161,18 @@ def is_transient(error: Exception) -> bool:
     if isinstance(error, ClientError):
         # A 5xx may come from a load balancer before the service, and then it has no code.
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        is_passing = status >= _SERVER_FAULT or any(
+        is_passing = status >= _MIN_SERVER_ERROR_STATUS or any(
             error_code in _TRANSIENT_CODES for error_code in _error_codes(error)
         )
         return is_passing and not _is_condition_failure(error)
-    return isinstance(error, _BROKEN)
+    return isinstance(error, _CONNECTION_ERRORS)
 
 
-def _store_error(resource: str, error: ClientError) -> StoreError:
+def _to_store_error(resource: str, error: ClientError) -> StoreError:
     if _is_condition_failure(error):
         return ConditionFailed("A condition did not hold.")
     error_code = error.response["Error"].get("Code", "")
-    if error_code in _MISSING:
+    if error_code in _MISSING_RESOURCE_CODES:
         return StoreError(
             f"There is no {resource}; deploy the stack there, or correct CARDSHARP_STORE, "
             "CARDSHARP_QUEUE or AWS_DEFAULT_REGION."
@@ -185,7 +185,7 @@ def _store_error(resource: str, error: ClientError) -> StoreError:
 
 
 def _error_codes(error: ClientError) -> Sequence[str]:
-    """Return the code of each reason for a cancelled transaction, or the error's own code."""
+    """Return the code of each reason for a cancelled transaction, else the error's code."""
     reasons = error.response.get("CancellationReasons")
     if reasons:
         return [reason.get("Code", "") for reason in reasons]
@@ -193,4 +193,4 @@ def _error_codes(error: ClientError) -> Sequence[str]:
 
 
 def _is_condition_failure(error: ClientError) -> bool:
-    return not _CONDITION_FAILURES.isdisjoint(_error_codes(error))
+    return not _CONDITION_FAILURE_CODES.isdisjoint(_error_codes(error))

@@ -44,13 +44,13 @@ def json_attribute(value: object, depth: int = 0) -> Value:
         case bool():
             return {"BOOL": value}
         case int() | float():
-            return {"N": _number_text(value)}
+            return {"N": _format_number(value)}
         case str():
-            return {"S": _checked_text(value)}
+            return {"S": _validate_text(value)}
         case list():
             return {"L": [json_attribute(element, depth + 1) for element in value]}
         case dict():
-            return {"M": _members(value, depth + 1)}
+            return {"M": _encode_map(value, depth + 1)}
     raise ValueError(f"no JSON: a {type(value).__name__}")
 
 
@@ -60,7 +60,7 @@ def json_value(attribute: Value) -> object:
         case {"S": text}:
             return text
         case {"N": text}:
-            return _number(text)
+            return _parse_number(text)
         case {"BOOL": flag}:
             return flag
         case {"L": elements}:
@@ -72,14 +72,14 @@ def json_value(attribute: Value) -> object:
     raise ValueError(f"no JSON: an attribute of type {next(iter(attribute), 'none')}")
 
 
-def _members(value: Mapping[str, object], depth: int) -> dict[str, Value]:
+def _encode_map(value: Mapping[str, object], depth: int) -> dict[str, Value]:
     if "" in value:
         raise ValueError("a name is empty")
-    return {_checked_text(name): json_attribute(member, depth) for name, member in value.items()}
+    return {_validate_text(name): json_attribute(member, depth) for name, member in value.items()}
 
 
-def _number_text(value: float) -> str:
-    """Return the digits of a number; a float that is whole is written as a whole number."""
+def _format_number(value: float) -> str:
+    """Return the digits of a number; write a float with a whole value as an integer."""
     if isinstance(value, int) or value.is_integer():
         digits = str(int(value))
         if len(digits.removeprefix("-")) > _MAX_DIGITS:
@@ -90,13 +90,13 @@ def _number_text(value: float) -> str:
     return repr(value)
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     if text.removeprefix("-").isdigit():
         return int(text)
     value = Decimal(text)
     return int(value) if value == value.to_integral_value() else float(text)
 
 
-def _checked_text(text: str) -> str:
+def _validate_text(text: str) -> str:
     text.encode()  # raises ValueError for half a surrogate pair
     return text

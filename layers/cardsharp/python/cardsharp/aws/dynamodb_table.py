@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
     from types_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef, UpdateTypeDef
 
-_BATCH = 100  # items in one batch read; limit of DynamoDB
+_MAX_BATCH_SIZE = 100  # items in one batch read; limit of DynamoDB
 
 
 class DynamoTable:
@@ -25,7 +25,7 @@ class DynamoTable:
     def __init__(self, name: str, client: "DynamoDBClient | None" = None) -> None:
         self.name = name
         self._injected_client = client
-        self._resource = f"DynamoDB table {name}"
+        self._resource_name = f"DynamoDB table {name}"
 
     @cached_property
     def _client(self) -> "DynamoDBClient":
@@ -43,20 +43,28 @@ class DynamoTable:
         Without `consistent_read` the item may be a moment old, which costs half as much.
         `projection` limits the read to these attributes, as in the other methods.
         """
-        request = {"Key": key, "ConsistentRead": consistent_read, **_projection_params(projection)}
+        request = {
+            "Key": key,
+            "ConsistentRead": consistent_read,
+            **_build_projection_params(projection),
+        }
         return call_with_retries(
-            self._resource, self._client.get_item, TableName=self.name, **request
+            self._resource_name, self._client.get_item, TableName=self.name, **request
         ).get("Item")
 
     def put(self, item: Item) -> None:
         """Write an item whatever is there."""
-        call_with_retries(self._resource, self._client.put_item, TableName=self.name, Item=item)
+        call_with_retries(
+            self._resource_name, self._client.put_item, TableName=self.name, Item=item
+        )
 
     def delete(self, key: Mapping[str, Value]) -> None:
         """Remove an item; quiet if there is none."""
-        call_with_retries(self._resource, self._client.delete_item, TableName=self.name, Key=key)
+        call_with_retries(
+            self._resource_name, self._client.delete_item, TableName=self.name, Key=key
+        )
 
-    def update(
+    def update_and_return(
         self,
         key: Mapping[str, Value],
         update: str,
@@ -67,7 +75,7 @@ class DynamoTable:
         """Update and return an item; raise `ConditionFailed` if the condition does not hold."""
         request = self.build_update(key, update, condition, values, names)["Update"]
         response = call_with_retries(
-            self._resource, self._client.update_item, **request, ReturnValues="ALL_NEW"
+            self._resource_name, self._client.update_item, **request, ReturnValues="ALL_NEW"
         )
         return response["Attributes"]
 
@@ -107,24 +115,26 @@ class DynamoTable:
 
     def transact_write(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
         """Write all or nothing; raise `ConditionFailed` if a condition does not hold."""
-        call_with_retries(self._resource, self._client.transact_write_items, TransactItems=writes)
+        call_with_retries(
+            self._resource_name, self._client.transact_write_items, TransactItems=writes
+        )
 
     def query_prefix(
         self, partition: str, prefix: str = "", projection: Sequence[str] = ()
     ) -> Iterator[Item]:
         """Yield a partition's items whose sort keys begin so, in order and as of now."""
         select_params = (
-            {**_projection_params(projection), "Select": "SPECIFIC_ATTRIBUTES"}
+            {**_build_projection_params(projection), "Select": "SPECIFIC_ATTRIBUTES"}
             if projection
             else {}
         )
-        keys = _key_condition(partition, prefix, "begins_with(sk, :sort)")
+        keys = _build_key_condition(partition, prefix, "begins_with(sk, :sort)")
         return self._query(**keys, **select_params, ConsistentRead=True)
 
     def query_above(self, partition: str, sort_key: str, page_size: int) -> Iterator[Item]:
         """Yield a partition's items of greater sort keys, in order and as of now, by the page."""
         return self._query(
-            **_key_condition(partition, sort_key, "sk > :sort"),
+            **_build_key_condition(partition, sort_key, "sk > :sort"),
             ConsistentRead=True,
             Limit=page_size,
         )
@@ -137,7 +147,7 @@ class DynamoTable:
         The result may be a moment old. Items are read two at a time.
         """
         results = self._query(
-            **_key_condition(partition, prefix, "begins_with(sk, :sort)"),
+            **_build_key_condition(partition, prefix, "begins_with(sk, :sort)"),
             FilterExpression=" OR ".join(f"attribute_exists({name})" for name in attributes),
             ProjectionExpression="pk, sk",
             Select="SPECIFIC_ATTRIBUTES",
@@ -148,7 +158,9 @@ class DynamoTable:
 
     def query_last(self, partition: str, limit: int) -> list[Item]:
         """Return a partition's last items, the very last first; they may be a moment old."""
-        results = self._query(**_key_condition(partition), ScanIndexForward=False, Limit=limit)
+        results = self._query(
+            **_build_key_condition(partition), ScanIndexForward=False, Limit=limit
+        )
         return list(islice(results, limit))
 
     def query_index_keys(
@@ -170,23 +182,26 @@ class DynamoTable:
         remaining = list(keys)
         while remaining:
             keys_request: Any = {
-                "Keys": remaining[:_BATCH],
+                "Keys": remaining[:_MAX_BATCH_SIZE],
                 "ConsistentRead": True,
-                **_projection_params(projection),
+                **_build_projection_params(projection),
             }
             request_items = {self.name: keys_request}
             response = call_with_retries(
-                self._resource, self._client.batch_get_item, RequestItems=request_items
+                self._resource_name, self._client.batch_get_item, RequestItems=request_items
             )
             yield from response["Responses"].get(self.name, [])
             unprocessed = response.get("UnprocessedKeys", {}).get(self.name)
-            remaining = [*(unprocessed["Keys"] if unprocessed else ()), *remaining[_BATCH:]]
+            remaining = [
+                *(unprocessed["Keys"] if unprocessed else ()),
+                *remaining[_MAX_BATCH_SIZE:],
+            ]
 
     def _query(self, **params: Any) -> Iterator[Item]:  # noqa: ANN401 - arguments of boto3
-        """Yield the items of all pages; a page is asked for when it is needed."""
+        """Yield the items of all pages; request each page only when it is needed."""
         while True:
             page = call_with_retries(
-                self._resource, self._client.query, TableName=self.name, **params
+                self._resource_name, self._client.query, TableName=self.name, **params
             )
             yield from page["Items"]
             if "LastEvaluatedKey" not in page:
@@ -194,12 +209,14 @@ class DynamoTable:
             params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
-def _projection_params(attributes: Sequence[str]) -> dict[str, Any]:
+def _build_projection_params(attributes: Sequence[str]) -> dict[str, Any]:
     """Return the parameters that limit a read to these attributes; empty for all attributes."""
     return {"ProjectionExpression": ", ".join(attributes)} if attributes else {}
 
 
-def _key_condition(partition: str, sort: str = "", sort_condition: str = "") -> dict[str, Any]:
+def _build_key_condition(
+    partition: str, sort: str = "", sort_condition: str = ""
+) -> dict[str, Any]:
     """Return the parameters that query a partition.
 
     With a sort key only the items that satisfy the condition `sort_condition` are returned.

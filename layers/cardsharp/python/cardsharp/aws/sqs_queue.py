@@ -29,32 +29,32 @@ class SqsQueue:
     def __init__(self, url: str, client: "SQSClient | None" = None) -> None:
         self._url = url
         self._injected_client = client
-        self._resource = f"SQS queue {url.rpartition('/')[2]}"
+        self._resource_name = f"SQS queue {url.rpartition('/')[2]}"
 
     @cached_property
     def _client(self) -> "SQSClient":
         return self._injected_client or client("sqs", RESPONSE_TIMEOUT_SECONDS)
 
     @cached_property
-    def _listener(self) -> "SQSClient":
+    def _long_poll_client(self) -> "SQSClient":
         return self._injected_client or client("sqs", _MAX_WAIT_SECONDS + RESPONSE_TIMEOUT_SECONDS)
 
     def send(self, body: str, delay: timedelta = NO_DELAY) -> None:
         """Put a message at the end of the queue, to be received after whole seconds up to 900."""
         call_with_retries(
-            self._resource,
+            self._resource_name,
             self._client.send_message,
             QueueUrl=self._url,
             MessageBody=body,
             DelaySeconds=math.ceil(delay.total_seconds()),
         )
 
-    def receive(self, wait_time: timedelta) -> Message | None:
+    def receive_message(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time`, in whole seconds up to 20."""
         seconds = min(math.ceil(wait_time.total_seconds()), _MAX_WAIT_SECONDS)
         response = call_with_retries(
-            self._resource,
-            self._listener.receive_message,
+            self._resource_name,
+            self._long_poll_client.receive_message,
             QueueUrl=self._url,
             MaxNumberOfMessages=1,
             WaitTimeSeconds=seconds,
@@ -75,7 +75,7 @@ class SqsQueue:
         """Have a received message visible again after whole seconds; quiet if it is gone."""
         with suppress(ConditionFailed):
             call_with_retries(
-                self._resource,
+                self._resource_name,
                 self._client.change_message_visibility,
                 QueueUrl=self._url,
                 ReceiptHandle=receipt,
@@ -86,4 +86,4 @@ class SqsQueue:
         """Remove a received message for good; quiet if it is already gone."""
         request = {"QueueUrl": self._url, "ReceiptHandle": message.receipt}
         with suppress(ConditionFailed):
-            call_with_retries(self._resource, self._client.delete_message, **request)
+            call_with_retries(self._resource_name, self._client.delete_message, **request)

@@ -20,14 +20,14 @@ class SecretNotSet(StoreError):
     """There is no such secret: nobody has set it yet."""
 
 
-class _Secret(BaseModel):
-    """The JSON in the parameter; other keys are ignored."""
+class _CredentialsBody(BaseModel):
+    """JSON body of the parameter; other keys are ignored."""
 
     username: str
     password: SecretStr
 
 
-def log_safe_credentials(user: str, password: str) -> Credentials:
+def credentials_redacted_in_logs(user: str, password: str) -> Credentials:
     """Register a password for redaction in all logs, and return the credentials."""
     basic = base64.b64encode(f"{user}:{password}".encode()).decode()
     redaction.register_secrets(password, basic)
@@ -56,13 +56,13 @@ def fetch_credentials(name: str, *, force_fetch: bool = False) -> Credentials:
             "`cardsharp cloud rotate-secret`, or allow ssm:GetParameter in the role's policy."
         ) from error
     try:
-        secret = _Secret.model_validate_json(str(secret_json))
+        secret = _CredentialsBody.model_validate_json(str(secret_json))
     except ValidationError:
         # Without its cause, which would show the secret.
         raise ConfigError(
             f'The secret {name} must be a JSON like {{"username": "…", "password": "…"}}.'
         ) from None
-    return log_safe_credentials(secret.username, secret.password.get_secret_value())
+    return credentials_redacted_in_logs(secret.username, secret.password.get_secret_value())
 
 
 @cache

@@ -19,7 +19,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from cardsharp.core import metrics
-from cardsharp.core.metrics import ALARM_METRICS, Metric
+from cardsharp.core.metrics import ALARM_METRICS, MetricName
 from cardsharp.core.redaction import redact
 
 LOGGER = "cardsharp"  # the name of the root of all our loggers
@@ -27,7 +27,7 @@ BUILD = os.environ.get("BUILD")  # the commit of a deployed function; None on a 
 SERVICE = os.environ.get("POWERTOOLS_SERVICE_NAME", LOGGER)  # template.yaml sets it per stack
 NAMESPACE = "Cardsharp"
 
-EMITTED_METRICS = ALARM_METRICS if os.environ.get("METRICS") == "alarms" else frozenset(Metric)
+EMITTED_METRICS = ALARM_METRICS if os.environ.get("METRICS") == "alarms" else frozenset(MetricName)
 """Metrics that are sent to CloudWatch, which charges for each; the others are only logged."""
 
 
@@ -39,7 +39,7 @@ class RedactingFormatter(LambdaPowertoolsFormatter):
         return redact(super().format(record))
 
 
-_Value = tuple[Metric, MetricUnit, float]
+_MetricValue = tuple[MetricName, MetricUnit, float]
 _Dimensions = tuple[tuple[str, str], ...]
 
 
@@ -50,39 +50,41 @@ class CloudWatchMetrics(metrics.Metrics):
     that is not in `emitted` is only logged, and CloudWatch makes no metric of it.
     """
 
-    _FULL = 50  # values after which a line is written early: below the 100 that EMF allows a metric
+    _MAX_PENDING_VALUES = (
+        50  # values after which a line is written early: below the 100 that EMF allows a metric
+    )
 
     def __init__(self, emitted: Collection[str] = EMITTED_METRICS) -> None:
         self.stream: IO[str] | None = None
-        self._emitted = emitted
+        self._emitted_metrics = emitted
         self._lock = threading.Lock()
-        self._pending: dict[_Dimensions, list[_Value]] = {}
+        self._pending_values: dict[_Dimensions, list[_MetricValue]] = {}
 
-    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+    def count(self, metric: MetricName, amount: int = 1, **dimensions: str) -> None:
         """Add `amount` to a metric."""
-        self._add((metric, MetricUnit.Count, amount), dimensions)
+        self._add_value((metric, MetricUnit.Count, amount), dimensions)
 
-    def record_duration(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
+    def record_duration(self, metric: MetricName, duration: timedelta, **dimensions: str) -> None:
         """Add a duration to a metric in milliseconds."""
         milliseconds = duration / timedelta(milliseconds=1)
-        self._add((metric, MetricUnit.Milliseconds, milliseconds), dimensions)
+        self._add_value((metric, MetricUnit.Milliseconds, milliseconds), dimensions)
 
     def flush(self) -> None:
         """Write what was collected; call it at the end of every turn and every invocation."""
         with self._lock:
-            for dimensions in [*self._pending]:
-                self._write(dimensions)
+            for dimensions in [*self._pending_values]:
+                self._write_emf_line(dimensions)
 
-    def _add(self, value: _Value, dimension_values: dict[str, str]) -> None:
+    def _add_value(self, value: _MetricValue, dimension_values: dict[str, str]) -> None:
         dimensions = tuple(dimension_values.items())
         with self._lock:
-            self._pending.setdefault(dimensions, []).append(value)
-            if len(self._pending[dimensions]) >= self._FULL:
-                self._write(dimensions)
+            self._pending_values.setdefault(dimensions, []).append(value)
+            if len(self._pending_values[dimensions]) >= self._MAX_PENDING_VALUES:
+                self._write_emf_line(dimensions)
 
-    def _write(self, dimensions: _Dimensions) -> None:
-        """Write one EMF line of what has these dimensions; the lock is held."""
-        values = self._pending.pop(dimensions)
+    def _write_emf_line(self, dimensions: _Dimensions) -> None:
+        """Write one EMF line with the values of these dimensions; the caller holds the lock."""
+        values = self._pending_values.pop(dimensions)
         metrics = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
         for name, dimension in dimensions:
             metrics.add_dimension(name, dimension)
@@ -91,7 +93,9 @@ class CloudWatchMetrics(metrics.Metrics):
         emf_document: dict[str, Any] = {**metrics.serialize_metric_set()}
         (directive,) = emf_document["_aws"]["CloudWatchMetrics"]
         directive["Metrics"] = [
-            definition for definition in directive["Metrics"] if definition["Name"] in self._emitted
+            definition
+            for definition in directive["Metrics"]
+            if definition["Name"] in self._emitted_metrics
         ]
         if not directive["Metrics"]:
             del emf_document["_aws"]
@@ -131,8 +135,8 @@ def install_retry_counter() -> None:
 
 
 def _count_retry(details: RetryDetails) -> None:
-    """Count one retry and say why; the arguments of the call are left out."""
-    metrics_recorder.count(Metric.RETRIES)
+    """Count one retry and log its cause, without the arguments of the call."""
+    metrics_recorder.count(MetricName.RETRIES)
     logger.warning(
         "Trying again",
         extra={"call": details.name, "retry": details.retry_num, "cause": repr(details.caused_by)},

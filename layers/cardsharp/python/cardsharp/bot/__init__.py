@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cardsharp.bot.lease_observer import LeaseObserver
     from cardsharp.bot.match_dispatcher import MatchDispatcher
     from cardsharp.bot.match_session import MatchSession
-    from cardsharp.bot.service_seats import JoinGameOrder, SeatBot, ServiceSeat
+    from cardsharp.bot.service_seats import JoinGameOrder, SeatTakingBot, ServiceSeat
     from cardsharp.bot.session_result import SessionResult
     from cardsharp.bot.settings import WorkerSettings
     from cardsharp.bot.timing import DEFAULT_TIMING, SessionTiming
@@ -38,7 +38,7 @@ __all__ = (
     "MatchSession",
     "NextRead",
     "Observation",
-    "SeatBot",
+    "SeatTakingBot",
     "ServiceSeat",
     "SessionResult",
     "SessionTiming",
@@ -64,7 +64,7 @@ __getattr__ = lazy_exports(
         "MatchSession": "match_session",
         "NextRead": "bot_match",
         "Observation": "bot_match",
-        "SeatBot": "service_seats",
+        "SeatTakingBot": "service_seats",
         "ServiceSeat": "service_seats",
         "SessionResult": "session_result",
         "SessionTiming": "timing",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardsharp.bot.bot_match import BotMatch, OpenMatch
-from cardsharp.bot.duplicate_bot import DuplicateBot
+from cardsharp.bot.duplicate_bot import DuplicateBotError
 from cardsharp.bot.fair_semaphore import CPU_SEMAPHORE, FairSemaphore
 from cardsharp.bot.lease_keeper import LeaseKeeper
 from cardsharp.bot.match_dispatcher import MatchDispatcher
@@ -19,7 +19,7 @@ from cardsharp.bot.match_session import MatchSession, with_strategy_version
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.core.clock import RemainingTime
-from cardsharp.core.metrics import Metric
+from cardsharp.core.metrics import MetricName
 from cardsharp.errors import RequestRejected, StoreError, Unauthorized, WriteConflict
 from cardsharp.store.match_log import Body, Lease
 
@@ -48,14 +48,14 @@ class Bot:
         match is to be played by a strategy that does not exist.
         """
         with self.open_match(match_id) as match:
-            result = self._play(match, match_id, remaining_time)
+            result = self._play_under_lease(match, match_id, remaining_time)
         # Only now that the lease is released: while it is held, the match cannot be marked as
         # queued, and it would wait until the poller sees the lease expired.
         if result is SessionResult.HANDED_OVER:
             self.dispatcher.hand_over(match_id, self.game_name)
         return result
 
-    def _play(
+    def _play_under_lease(
         self, match: BotMatch[Any], match_id: str, remaining_time: RemainingTime
     ) -> SessionResult:
         log, metrics = self.dispatcher.match_log, self.dispatcher.metrics
@@ -68,13 +68,13 @@ class Bot:
             return SessionResult.LEASED_BY_OTHER
         self.dispatcher.leased_ids.setdefault(match_id)
         if record is not None and record.lease is not None:
-            metrics.count(Metric.LEASE_STEALS)
+            metrics.count(MetricName.LEASE_STEALS)
         has_header = record is not None and bool(record.header)
         try:
             lease_keeper = LeaseKeeper(
                 log, lease, clock, metrics, self.timing, remaining_time, requested_at
             )
-            with lease_keeper.renew_until_release():
+            with lease_keeper.renew_during_block():
                 strategy_version = None if has_header else self.strategy_version or ""
                 result = MatchSession(
                     lease_keeper, match, self.cpu_semaphore, strategy_version
@@ -82,7 +82,7 @@ class Bot:
         except WriteConflict as conflict:
             _log.warning("%s", conflict, extra={"match_id": match_id})
             return SessionResult.LEASED_BY_OTHER
-        except DuplicateBot:
+        except DuplicateBotError:
             # A longer lease without renewal keeps the match away from our own workers for a while.
             with suppress(StoreError):
                 log.renew_lease(lease, self.timing.retry_delay)
@@ -96,10 +96,10 @@ class Bot:
         return result
 
     def _close_or_postpone(self, lease: Lease, outcome: Body | None) -> None:
-        """Prevent that a match which the arena denies is tried again and again.
+        """Close or postpone a match that the arena denies, so that it is not tried endlessly.
 
-        It is closed only if the arena itself says that there is no such match. Otherwise a
-        match with moves of ours is tried again as soon as its lease expires, any other after
+        It is closed only if the arena itself says that there is no such match. Otherwise a match
+        with moves of ours is tried again as soon as its lease expires, any other after
         `retry_delay`.
         """
         log = self.dispatcher.match_log

@@ -90,10 +90,10 @@ class BotMatch(Protocol[A]):
     def header(self) -> Body | None:
         """Header of the match for the log; None if only an observation can supply it."""
 
-    def observe(self, recorded: MoveFacts) -> Observation[A]:
+    def observe(self, recorded_facts: MoveFacts) -> Observation[A]:
         """Return the current state of the match; enter it first if we are not in it yet."""
 
-    def wait_for_change(self, recorded: MoveFacts) -> Observation[A] | None:
+    def wait_for_change(self, recorded_facts: MoveFacts) -> Observation[A] | None:
         """Long-poll and return the changed match; None if that took too long."""
 
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:

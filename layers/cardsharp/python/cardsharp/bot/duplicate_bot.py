@@ -13,7 +13,7 @@ from typing import Any
 
 from cardsharp.bot.bot_match import Observation
 from cardsharp.bot.lease_keeper import LeaseKeeper
-from cardsharp.core.metrics import Metric
+from cardsharp.core.metrics import MetricName
 from cardsharp.errors import CardsharpError
 from cardsharp.store.match_log import MoveRecord
 
@@ -23,11 +23,11 @@ NOTE_KIND = "namesake"  # kind of the notes that tell a later worker of the othe
 _DUPLICATE_WARNING = (
     "another bot or a person plays as this user in the match; stop one of the two: %s"
 )
-_GOES_ON = "this bot moved first and continues"
-_STEPS_BACK = "the other moved first, so this bot leaves the match to it"
+_CONTINUE_REACTION = "this bot moved first and continues"
+_LEAVE_REACTION = "the other moved first, so this bot leaves the match to it"
 
 
-class DuplicateBot(CardsharpError):
+class DuplicateBotError(CardsharpError):
     """Another bot or person plays our seat, so the match is left to them."""
 
 
@@ -58,10 +58,10 @@ class DuplicateBotDetector:
         """
         self._is_disabled = True
 
-    def may_act(self, observation: Observation[Any], backoff: timedelta) -> bool:
+    def may_act_or_pause(self, observation: Observation[Any], backoff: timedelta) -> bool:
         """Return True if this observation may be acted on, False to observe again.
 
-        Before it returns False it pauses for `backoff`. Raises `DuplicateBot` if the other
+        Before it returns False it pauses for `backoff`. Raises `DuplicateBotError` if the other
         player moved first and is still playing, and `StoreError` if the log could not be read.
         """
         foreign_moves = observation.foreign_moves | (observation.our_moves - self.intended_moves)
@@ -81,7 +81,7 @@ class DuplicateBotDetector:
     def _check_first_observation(
         self, observation: Observation[Any], foreign_moves: frozenset[int]
     ) -> None:
-        """Process the first observation.
+        """Look for foreign moves in the first observation.
 
         Moves without an intent here may come from a lost log, or from another player.
         """
@@ -106,14 +106,14 @@ class DuplicateBotDetector:
             self._leave_match(observation)
 
     def _report_duplicate(self, observation: Observation[Any]) -> None:
-        """Report once that another player has acted on our seat; leave the match if younger."""
+        """Report once that another player acts on our seat; leave the match if it moved first."""
         foreign_moves = self._foreign_moves or frozenset()
         our_moves = observation.our_moves - foreign_moves
         is_younger = not our_moves or min(foreign_moves) < min(our_moves)
         if not self._is_reported:
             self._is_reported = True
-            self.lease_keeper.metrics.count(Metric.DUPLICATE_BOTS)
-            reaction = _STEPS_BACK if is_younger else _GOES_ON
+            self.lease_keeper.metrics.count(MetricName.DUPLICATE_BOTS)
+            reaction = _LEAVE_REACTION if is_younger else _CONTINUE_REACTION
             _log.warning(
                 _DUPLICATE_WARNING, reaction, extra={"match_id": self.lease_keeper.match_id}
             )
@@ -128,4 +128,4 @@ class DuplicateBotDetector:
         self.lease_keeper.add_debug_note(
             NOTE_KIND, {"left": True, "sequence": sequence}
         )  # so that no later worker reports it again
-        raise DuplicateBot
+        raise DuplicateBotError

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.metrics import MetricName, Metrics
 from cardsharp.errors import (
     ArenaError,
+    GatewayRejection,
     MalformedResponse,
     MatchOver,
     NotFound,
@@ -13,7 +14,6 @@ from cardsharp.errors import (
     RateLimited,
     RequestRejected,
     Unauthorized,
-    UpstreamError,
 )
 
 _CLIENT_ERRORS = range(400, 500)
@@ -23,14 +23,14 @@ MAX_REFUSAL_BACKOFF = timedelta(minutes=1)
 
 def count_arena_error(metrics: Metrics, error: ArenaError) -> None:
     """Count an arena error twice: in the total, and by its status or kind."""
-    if isinstance(error, RequestRejected | UpstreamError):
+    if isinstance(error, RequestRejected | GatewayRejection):
         status = str(error.status)
     elif isinstance(error, RateLimited):
         status = "busy"
     else:
         status = "garbled" if isinstance(error, MalformedResponse) else "unreachable"
-    metrics.count(Metric.ARENA_ERRORS)
-    metrics.count(Metric.ARENA_ERRORS, status=status)
+    metrics.count(MetricName.ARENA_ERRORS)
+    metrics.count(MetricName.ARENA_ERRORS, status=status)
 
 
 def retry_delay_for(error: ArenaError, min_delay: timedelta, max_delay: timedelta) -> timedelta:
@@ -69,7 +69,7 @@ class DenialTracker:
     message: str = ""
     first_seen_at: float = 0
 
-    def denial_duration(self, error: ArenaError, current_time: float) -> timedelta:
+    def repeated_denial_duration(self, error: ArenaError, current_time: float) -> timedelta:
         """Return how long the arena has repeated this denial; zero for any other error."""
         words = str(error) if is_client_error(error) else ""
         if words != self.message:
@@ -90,7 +90,7 @@ class RefusalTracker:
     message: str = ""
     count: int = 0
 
-    def record(self, error: ArenaError, sequence: int) -> None:
+    def count_refusal(self, error: ArenaError, sequence: int) -> None:
         """Count a refusal of a move; an error that does not refuse it changes nothing."""
         if not is_client_error(error):
             return

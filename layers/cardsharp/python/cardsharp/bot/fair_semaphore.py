@@ -44,14 +44,14 @@ class FairSemaphore:
         with self._lock:
             return timedelta(seconds=len(self._waiting) * self._seconds_per_turn)
 
-    def can_sustain(self, matches: int) -> bool:
+    def can_sustain(self, match_count: int) -> bool:
         """Return True if, at the recent pace, this many matches could all act at once in time."""
         with self._lock:
-            return timedelta(seconds=matches * self._seconds_per_turn) <= self._max_wait
+            return timedelta(seconds=match_count * self._seconds_per_turn) <= self._max_wait
 
     @contextmanager
-    def acquire(self, *, is_urgent: bool = False) -> Iterator[None]:
-        """Wait for a permit and use it as long as the block runs."""
+    def hold_permit(self, *, is_urgent: bool = False) -> Iterator[None]:
+        """Wait for a permit and hold it until the `with` block ends; urgent callers go first."""
         turn = threading.Event()
         with self._lock:
             if self._free_permits:

@@ -20,7 +20,7 @@ from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, Observation
 from cardsharp.bot.error_policy import DenialTracker, count_arena_error, retry_delay_for
 from cardsharp.bot.timing import SessionTiming
 from cardsharp.core.clock import Clock, RemainingTime, run_periodically
-from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.metrics import MetricName, Metrics
 from cardsharp.errors import ArenaError, StoreError, WriteConflict
 from cardsharp.store.match_log import (
     NO_SUMMARY,
@@ -94,7 +94,7 @@ class LeaseKeeper:
             return self.lease
 
     @contextmanager
-    def renew_until_release(self) -> Iterator[None]:
+    def renew_during_block(self) -> Iterator[None]:
         """Renew the lease in a thread while the block runs, then release it.
 
         If the block raises, the lease expires instead, so that a match that cannot be played is
@@ -112,7 +112,10 @@ class LeaseKeeper:
                 self._renew()
 
     def _renew(self) -> None:
-        """Renew once; the lock is held. A store that fails is tried again at the next renewal."""
+        """Renew the lease once; the caller holds the lock.
+
+        After an error of the store, the next renewal tries again.
+        """
         # The validity counts from before the request. An observer starts to count later, when it
         # sees the renewal, so it never takes the lease while we still rely on it.
         requested_at = self.clock.monotonic()
@@ -158,11 +161,11 @@ class LeaseKeeper:
                 return read()
             except ArenaError as error:
                 if (
-                    denial_tracker.denial_duration(error, self.clock.monotonic())
+                    denial_tracker.repeated_denial_duration(error, self.clock.monotonic())
                     >= self.timing.denial_timeout
                 ):
                     raise
-                self.record_error(error)
+                self.count_and_log_error(error)
                 if self.remaining_time() < self.timing.handover_margin:
                     return None
                 self.sleep_before_handover(
@@ -207,7 +210,7 @@ class LeaseKeeper:
         self.clock.sleep(timedelta(seconds=arrival - self.clock.monotonic()))
         return True
 
-    def record_error(self, error: ArenaError, action: object = None) -> None:
+    def count_and_log_error(self, error: ArenaError, action: object = None) -> None:
         """Count and log an arena error, or the rejection of `action`."""
         count_arena_error(self.metrics, error)
         log_context = {} if action is None else {"action": str(action)}
@@ -224,12 +227,12 @@ class LeaseKeeper:
 
     def record_decision_metrics(self, duration: timedelta, error: str | None) -> None:
         """Count a decision, and what went wrong with it."""
-        self.metrics.record_duration(Metric.DECISION, duration)
+        self.metrics.record_duration(MetricName.DECISION, duration)
         if error is not None:
-            self.metrics.count(Metric.FALLBACK_ACTIONS)
+            self.metrics.count(MetricName.FALLBACK_ACTIONS)
             _log.warning("%s", error, extra={"match_id": self.match_id})
 
-    def log_intent_in_time(
+    def log_intent_within_lease(
         self, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY
     ) -> bool:
         """Log an intent; return False if that took so long that another may have the match.

@@ -7,11 +7,13 @@ from cardsharp.store.match_log import ExpiredLease, MatchRecord
 
 
 class LeaseObserver:
-    """Observer of leases: what this process has seen and since when, in monotonic seconds.
+    """Detector of expired leases, without a comparison of clocks.
 
+    It remembers what this process has seen and since when, in monotonic seconds.
     Clocks of machines differ, and one can be an hour wrong. So no process compares timestamps
-    that another machine has written. A lease or a queue mark has expired once an observer has
-    seen it unchanged for its whole duration, by its local clock and from its first observation.
+    that another machine has written. A lease or a queue mark has expired once a detector has
+    seen it unchanged for its whole duration, by its local clock and from its first
+    observation.
     """
 
     def __init__(self) -> None:

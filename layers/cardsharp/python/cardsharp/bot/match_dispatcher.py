@@ -10,7 +10,7 @@ from cardsharp.bot.control.runtime_settings import RuntimeSettingsStore
 from cardsharp.bot.lease_observer import LeaseObserver
 from cardsharp.bot.queueing.messages import MatchMessage
 from cardsharp.core.clock import Clock
-from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.metrics import MetricName, Metrics
 from cardsharp.core.queue import Queue
 from cardsharp.errors import StoreError
 from cardsharp.store.match_log import ExpiredLease, MatchLog, MatchRecord, MatchStatus
@@ -65,9 +65,9 @@ class MatchDispatcher:
         running = {record.match_id: record for record in self.match_log.running_matches()}
         self.running_ids.intersection_update(running)
         self.running_ids.update(running)
-        self.metrics.count(Metric.RUNNING, len(running))
+        self.metrics.count(MetricName.RUNNING, len(running))
         for game, match_count in Counter(filter(None, map(game_of, running.values()))).items():
-            self.metrics.count(Metric.RUNNING, match_count, game=game)
+            self.metrics.count(MetricName.RUNNING, match_count, game=game)
         listed_ids = tuple(listed_ids)
         records = {i: running.get(i) or self.match_log.match(i) for i in listed_ids} | running
         self.lease_observer.retain_only(records)
@@ -79,7 +79,7 @@ class MatchDispatcher:
         queued_count, free_slots = 0, len(unattended)
         if not running.keys() >= unattended.keys():
             active_ids = records.keys() - unattended.keys() | running.keys()
-            free_slots = self._free_slots(len(active_ids), free_slots, max_new)
+            free_slots = self._count_free_slots(len(active_ids), free_slots, max_new)
         for match_id, record in unattended.items():
             is_new = match_id not in running
             named_at = listed_at if match_id in listed_ids else None
@@ -101,8 +101,8 @@ class MatchDispatcher:
                 extra={"match_id": match_id},
             )
 
-    def _free_slots(self, active_count: int, free_slots: int, max_new: int | None) -> int:
-        """Return how many further matches may be started; at most `free_slots`.
+    def _count_free_slots(self, active_count: int, free_slots: int, max_new: int | None) -> int:
+        """Return the number of further matches that may be started; at most `free_slots`.
 
         `active_count` matches already run or are on the queue; an operator and `max_new` limit
         the total.
@@ -144,7 +144,7 @@ class MatchDispatcher:
     def _queue_unattended(
         self, match_id: str, record: MatchRecord | None, listed_at: float | None
     ) -> bool:
-        """Queue a match that nobody attends according to its record; return True if queued.
+        """Queue a match that no worker attends by its record; return True if it was queued.
 
         `listed_at` is the second at which the arena listed it, None if it did not.
         """
@@ -169,7 +169,7 @@ class MatchDispatcher:
         ):
             return False
         if unanswered_ttl is not None:
-            self.metrics.count(Metric.UNANSWERED_DISPATCHES)
+            self.metrics.count(MetricName.UNANSWERED_DISPATCHES)
             _log.warning(
                 "no worker came for this match within %s",
                 unanswered_ttl,
@@ -190,14 +190,14 @@ class MatchDispatcher:
         if not self.match_log.mark_queued(match_id, ttl, expired_lease):
             return False
         self.queue.send(MatchMessage(match_id=match_id, game=game).to_json)
-        self.metrics.count(Metric.DISPATCHES)
+        self.metrics.count(MetricName.DISPATCHES)
         _log.info("queued for a worker", extra={"match_id": match_id})
         return True
 
     def _find_expired_lease(
         self, match: MatchRecord, is_listed: bool = False
     ) -> ExpiredLease | None:
-        """Return the expired lease of a match, None if somebody may attend it.
+        """Return the expired lease of a match, None if a worker may still attend it.
 
         A parked match counts as expired at once when the arena lists it.
         """

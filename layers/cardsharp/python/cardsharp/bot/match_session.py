@@ -21,7 +21,7 @@ from cardsharp.bot.error_policy import (
 from cardsharp.bot.fair_semaphore import FairSemaphore
 from cardsharp.bot.lease_keeper import LeaseKeeper
 from cardsharp.bot.session_result import SessionResult
-from cardsharp.core.metrics import Metric
+from cardsharp.core.metrics import MetricName
 from cardsharp.errors import ArenaError, MatchOver, RequestRejected, Unauthorized
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
@@ -29,10 +29,10 @@ from cardsharp.store.match_log import Body, MoveSummary
 
 _log = logging.getLogger("cardsharp.bot")
 
-_RESULTS = {
-    "won": Metric.MATCHES_WON,
-    "lost": Metric.MATCHES_LOST,
-    "tied": Metric.MATCHES_TIED,
+_METRIC_BY_RESULT = {
+    "won": MetricName.MATCHES_WON,
+    "lost": MetricName.MATCHES_LOST,
+    "tied": MetricName.MATCHES_TIED,
 }
 
 A = TypeVar("A")  # an action
@@ -82,12 +82,13 @@ class MatchSession(Generic[A]):
 
     def run(self) -> SessionResult:
         """Play turn by turn until the match ends, is to be parked, or the time is up."""
-        observation = self._first_observation()
+        observation = self._read_first_observation()
         if observation is not None:
             # A new match may have waited for the next poll by design. So its delay is a metric of
             # its own, to which no alarm listens.
             self._record_pickup_delay(
-                observation, Metric.PICKUP_DELAY if self.recorded_facts else Metric.FIRST_PICK_UP
+                observation,
+                MetricName.PICKUP_DELAY if self.recorded_facts else MetricName.FIRST_PICK_UP,
             )
         while observation is not None:
             if not self._has_logged_moves(observation):
@@ -95,22 +96,22 @@ class MatchSession(Generic[A]):
                 continue
             # The facts are logged before anything else is done. Should this worker die now, its
             # successor and the pages know everything that the arena has told us so far.
-            self._log_facts(observation)
+            self._log_new_facts(observation)
             if observation.outcome is not None:
                 self.lease_keeper.match_log.finish(self.lease_keeper.lease, observation.outcome)
-                metric = _RESULTS.get(str(observation.outcome["result"]))
+                metric = _METRIC_BY_RESULT.get(str(observation.outcome["result"]))
                 if metric is not None:
                     self.lease_keeper.metrics.count(metric)
                 return SessionResult.FINISHED
             if not self.lease_keeper.has_time_for_turn():
                 break
-            if not self.duplicate_detector.may_act(observation, self.max_retry_after):
+            if not self.duplicate_detector.may_act_or_pause(observation, self.max_retry_after):
                 observation = self._read_match()
                 continue
             next_step = (
                 NextRead.WAIT_FOR_CHANGE
                 if observation.turn is None
-                else self._play(observation.turn, observation.next_sequence)
+                else self._play_turn(observation.turn, observation.next_sequence)
             )
             self.lease_keeper.metrics.flush()
             observation = (
@@ -131,14 +132,14 @@ class MatchSession(Generic[A]):
         return self.lease_keeper.retry_read(self._observe, self.max_retry_after)
 
     def _observe(self) -> Observation[A]:
-        with self.cpu_semaphore.acquire(is_urgent=True):
+        with self.cpu_semaphore.hold_permit(is_urgent=True):
             observation = self.match.observe(self.recorded_facts)
         if observation.turn_timeout is not None:
             self.max_retry_after = min(MAX_TURN_RETRY_AFTER, observation.turn_timeout / 4)
         return observation
 
-    def _first_observation(self) -> Observation[A] | None:
-        """Return the state of the match once no action of an earlier worker can be in flight."""
+    def _read_first_observation(self) -> Observation[A] | None:
+        """Return the match's state once no action of an earlier worker can be in flight."""
         lease_keeper = self.lease_keeper
         # The log is read only now, under the lease: before, the previous worker may still have
         # written an intent. An intent that we miss could be an action that arrives after our read,
@@ -163,7 +164,10 @@ class MatchSession(Generic[A]):
         )
 
     def _wait_for_change(self, last_observation: Observation[A]) -> Observation[A] | None:
-        """Return the match when it has changed; None if the time is up or it is to be parked."""
+        """Return the match when it has changed.
+
+        Returns None if the time is up, or if the match is to be parked.
+        """
         lease_keeper = self.lease_keeper
         lease_keeper.park_for = last_observation.park_for
         while lease_keeper.park_for is None and lease_keeper.has_time_for_long_poll():
@@ -186,7 +190,7 @@ class MatchSession(Generic[A]):
         return None
 
     def _record_pickup_delay(
-        self, observation: Observation[A], metric: Metric = Metric.PICKUP_DELAY
+        self, observation: Observation[A], metric: MetricName = MetricName.PICKUP_DELAY
     ) -> None:
         if observation.turn is not None and observation.turn_began_at is not None:
             delay = max(self.lease_keeper.clock.now() - observation.turn_began_at, timedelta(0))
@@ -231,20 +235,20 @@ class MatchSession(Generic[A]):
 
     # --- playing -----------------------------------------------------------------------------
 
-    def _play(self, turn: BotTurn[A], sequence: int) -> NextRead:
-        """Play a turn action by action while there is time; return what to read next."""
+    def _play_turn(self, turn: BotTurn[A], sequence: int) -> NextRead:
+        """Play a turn action by action while there is time; return the kind of the next read."""
         while self.lease_keeper.has_time_for_action():
-            next_step = self._act(turn, sequence)
+            next_step = self._play_action(turn, sequence)
             if isinstance(next_step, NextRead):
                 return next_step
             turn, sequence = next_step, sequence + 1
         return NextRead.READ_IMMEDIATELY
 
-    def _act(self, turn: BotTurn[A], sequence: int) -> BotTurn[A] | NextRead:
-        """Decide, log the intent and send the action once; return the next turn or read."""
+    def _play_action(self, turn: BotTurn[A], sequence: int) -> BotTurn[A] | NextRead:
+        """Decide, log the intent and send the action once; return the next turn or kind of read."""
         lease_keeper = self.lease_keeper
         try:
-            with self.cpu_semaphore.acquire():
+            with self.cpu_semaphore.hold_permit():
                 result = self._decide(turn, sequence)
                 if result is None:
                     return NextRead.READ_IMMEDIATELY
@@ -255,7 +259,7 @@ class MatchSession(Generic[A]):
                 # The intent is logged before the action is sent, never after. A worker that takes
                 # over after our death finds it and waits until the action can no longer arrive.
                 # If the write took too long, our lease may be lost, so nothing is sent.
-                if not lease_keeper.log_intent_in_time(
+                if not lease_keeper.log_intent_within_lease(
                     sequence, intent, intent_summary(intent, result)
                 ):
                     return NextRead.READ_IMMEDIATELY
@@ -265,21 +269,21 @@ class MatchSession(Generic[A]):
         except ArenaError as error:
             # The action is never sent again here, whatever the error: it may have been carried out,
             # and a second Draw is legal but another action. The next read of the match tells.
-            self.refusal_tracker.record(error, sequence)
+            self.refusal_tracker.count_refusal(error, sequence)
             if self.refusal_tracker.is_stuck(sequence):
                 self._back_off(error, sequence)
             elif not isinstance(error, MatchOver):
-                self._note_failure(error, sequence, action, intent)
+                self._record_failed_action(error, sequence, action, intent)
                 lease_keeper.wait_until_settled(error, sent_at, self.max_retry_after)
             return NextRead.READ_IMMEDIATELY
-        lease_keeper.metrics.count(Metric.ACTIONS)
+        lease_keeper.metrics.count(MetricName.ACTIONS)
         self.denial_tracker, self.refusal_tracker = DenialTracker(), RefusalTracker()
         return next_step
 
     def _decide(self, turn: BotTurn[A], sequence: int) -> DecisionResult[Decision[A]] | None:
-        """Return the decision, and record what it took and what went wrong with it.
+        """Return the decision, and record its duration and its error as metrics.
 
-        Where the arena repeats its refusal whatever is sent, that is no error of the strategy.
+        Where the arena repeats its refusal whatever is sent, the strategy's error is ignored.
         """
         is_stuck = self.refusal_tracker.is_stuck(sequence)
         rejected_actions = self.rejected_actions.get(sequence, frozenset())
@@ -294,10 +298,12 @@ class MatchSession(Generic[A]):
             self.lease_keeper.record_decision_metrics(result.duration, result.error)
         return result
 
-    def _note_failure(self, error: ArenaError, sequence: int, action: A, intent: Body) -> None:
+    def _record_failed_action(
+        self, error: ArenaError, sequence: int, action: A, intent: Body
+    ) -> None:
         """Log an action that failed, and exclude it if the arena rejected this very action."""
         lease_keeper = self.lease_keeper
-        lease_keeper.record_error(error, action)
+        lease_keeper.count_and_log_error(error, action)
         if is_client_error(error):
             self.duplicate_detector.intended_moves.discard(sequence)
         self._raise_if_denied(error, sequence)
@@ -307,7 +313,7 @@ class MatchSession(Generic[A]):
             lease_keeper.add_debug_note("refused", {**intent, "answer": str(error)})
 
     def _back_off(self, error: ArenaError, sequence: int) -> None:
-        """Pause, longer each time, in a match in which the arena refuses whatever we send.
+        """Pause, longer each time, in a match whose arena refuses every action of ours.
 
         It is logged once. Every further attempt is one read and one action.
         """
@@ -325,21 +331,21 @@ class MatchSession(Generic[A]):
         lease_keeper.ensure_valid(timedelta(0))
 
     def _is_match_missing(self, error: ArenaError) -> bool:
-        """Return True if the error denies us the match, which the next read must confirm."""
+        """Return True if the error denies us the match; the next read must confirm it."""
         return (
             isinstance(error, RequestRejected) and self.match.outcome_if_missing(error) is not None
         )
 
     def _raise_if_denied(self, error: ArenaError, sequence: int) -> None:
-        """Raise an error that has denied us all actions for long enough, though reads succeed.
+        """Raise the error if it has denied us all actions for long enough, though reads succeed.
 
-        That is either our credentials (the other seat of a practice match has different ones),
-        or the match itself at one move. The latter needs a longer time, because successful
-        reads in between contradict it.
+        That is either our credentials (the other seat of a practice match has different ones), or
+        the match itself at one move. The latter needs a longer time, because successful reads in
+        between contradict it.
         """
         if self.denied_sequence != sequence and not isinstance(error, Unauthorized):
             self.denial_tracker, self.denied_sequence = DenialTracker(), sequence
-        denial_duration = self.denial_tracker.denial_duration(
+        denial_duration = self.denial_tracker.repeated_denial_duration(
             error, self.lease_keeper.clock.monotonic()
         )
         timing = self.lease_keeper.timing
@@ -354,8 +360,8 @@ class MatchSession(Generic[A]):
 
     # --- logging -----------------------------------------------------------------------------
 
-    def _log_facts(self, observation: Observation[A]) -> None:
-        """Copy the moves that the log lacks from the arena's history."""
+    def _log_new_facts(self, observation: Observation[A]) -> None:
+        """Copy moves of the arena's history that the log lacks into the log."""
         new_facts = {
             sequence: body
             for sequence, body in observation.facts.items()
@@ -366,7 +372,7 @@ class MatchSession(Generic[A]):
                 self.lease_keeper.lease, new_facts, observation.summaries
             )
             self.lease_keeper.metrics.count(
-                Metric.TIMEOUTS, observation.timeout_count
+                MetricName.TIMEOUTS, observation.timeout_count
             )  # also 0, because an alarm needs data points
             if observation.timeout_count:
                 log_context = {

@@ -1,7 +1,7 @@
 """A seat of our bot at a service: its address, its strategy and its secret.
 
 Anybody with the secret is the player, so it is stored in the vault and redacted from all logs.
-A game whose bot takes such seats defines only how to open a match from one (`SeatBot`).
+A game whose bot takes such seats defines only how to open a match from one (`SeatTakingBot`).
 """
 
 import hashlib
@@ -30,8 +30,8 @@ from cardsharp.play.game import InvocationContext
 from cardsharp.store.match_log import Body
 from cardsharp.store.secret_vault import SecretVault
 
-_ORDER_OWNER = "seat order"
-_ID_LENGTH = 64
+_LEASE_OWNER = "seat order"
+_MAX_ID_LENGTH = 64
 
 _RESERVATION_TTL = timedelta(seconds=10)  # time for the few writes that make a seat ours
 
@@ -50,19 +50,19 @@ class JoinGameOrder(OperatorOrder):
     @classmethod
     def _check_url(cls, value: str) -> str:
         try:
-            return cls.address(value)
+            return cls.normalize_address(value)
         except ConfigError as error:
             raise ValueError(str(error)) from None
 
     @staticmethod
-    def address(url: str) -> str:
+    def normalize_address(url: str) -> str:
         """Return the normalized address of a service; raise `ConfigError` if it is none."""
         return normalize_base_url(url)
 
     @property
     def match_id(self) -> str:
         """The name of this seat in the match log; the same order names the same seat."""
-        return _match_id(self.url, self.game, self.nickname)
+        return _derive_match_id(self.url, self.game, self.nickname)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ServiceSeat:
     @property
     def unique_match_id(self) -> str:
         """Match id of this seat in the log, unique even if others use the same nickname."""
-        return _match_id(self.url, self.game, f"{self.nickname} {self.secret}")
+        return _derive_match_id(self.url, self.game, f"{self.nickname} {self.secret}")
 
     def with_secret(self, player_secret: str) -> "ServiceSeat":
         """Return the same seat with the secret that the service gave it."""
@@ -115,24 +115,31 @@ class ServiceSeat:
 
 
 def join_and_dispatch(
-    game: str, order: JoinGameOrder, player: str, vault: SecretVault, dispatcher: MatchDispatcher
+    game: str,
+    order: JoinGameOrder,
+    player_secret: str,
+    vault: SecretVault,
+    dispatcher: MatchDispatcher,
 ) -> str:
     """Have the bot join a match of this game and play it; return the seat's match id.
 
-    `player` must be random and secret. The seat is registered in the log before it is queued,
+    `player_secret` must be random and secret. The seat is registered in the log before it is
+    queued,
     so the poller finds it even if this process dies. The same order again changes nothing,
     except that a seat which was rejected is tried again. Raises `ConfigError` if new matches
     are paused.
     """
     _check_not_paused(dispatcher)
     match_id = order.match_id
-    seat = ServiceSeat(order.url, order.game, order.nickname, order.strategy, SecretStr(player))
+    seat = ServiceSeat(
+        order.url, order.game, order.nickname, order.strategy, SecretStr(player_secret)
+    )
     vault.add(match_id, seat.vault_record)
     log = dispatcher.match_log
     record = log.match(match_id)
     if record is None:
         lease = log.acquire_lease(
-            match_id, _ORDER_OWNER, dispatcher.queue_ttl, seat.match_header(game)
+            match_id, _LEASE_OWNER, dispatcher.queue_ttl, seat.match_header(game)
         )
         if lease is not None:
             log.release_lease(lease)
@@ -146,12 +153,12 @@ def join_and_dispatch(
 def reserve_seat(
     game: str, seat: ServiceSeat, vault: SecretVault, dispatcher: MatchDispatcher
 ) -> Iterator[None]:
-    """Reserve a seat that the block makes ours, and have the bot play it from then on.
+    """Reserve a seat while the `with` block takes it; afterwards have the bot play it.
 
-    The seat is claimed before the block begins, under a lease that keeps the bot away from it.
-    If this process dies, the bot finds the seat after that lease, and checks at its first read
-    if it is ours. If the block raises, the seat is closed. Raises `ConfigError` if new matches
-    are paused, and `WriteConflict` if somebody else is reserving the same seat.
+    The seat is claimed before the block begins, under a lease that keeps the bot away.
+    If this process dies, the bot finds the seat after that lease, and checks at its first
+    read if it is ours. If the block raises, the seat is closed. Raises `ConfigError` if new
+    matches are paused, and `WriteConflict` if somebody else is reserving the same seat.
     """
     _check_not_paused(dispatcher)
     log, match_id = dispatcher.match_log, seat.unique_match_id
@@ -160,7 +167,7 @@ def reserve_seat(
     if record is not None and record.outcome is not None:  # an earlier attempt failed
         log.reopen(record)
     lease = log.acquire_lease(
-        match_id, f"{_ORDER_OWNER} {uuid4()}", _RESERVATION_TTL, seat.match_header(game)
+        match_id, f"{_LEASE_OWNER} {uuid4()}", _RESERVATION_TTL, seat.match_header(game)
     )
     if lease is None:
         raise WriteConflict("Somebody else is reserving this seat.")
@@ -183,9 +190,9 @@ def _check_not_paused(dispatcher: MatchDispatcher) -> None:
         )
 
 
-def _match_id(url: str, game: str, nickname: str) -> str:
+def _derive_match_id(url: str, game: str, nickname: str) -> str:
     name = hashlib.sha256(f"{url} {nickname}".encode()).hexdigest()[:12]
-    return re.sub(r"[^0-9A-Za-z]", "", game)[: _ID_LENGTH - len(name)] + name
+    return re.sub(r"[^0-9A-Za-z]", "", game)[: _MAX_ID_LENGTH - len(name)] + name
 
 
 def find_seat(vault: SecretVault, match_id: str) -> ServiceSeat:
@@ -220,7 +227,7 @@ def build_seat_dependencies(settings: WorkerSettings, metrics: Metrics) -> SeatD
 
 
 @dataclass(frozen=True, slots=True)
-class SeatBot:
+class SeatTakingBot:
     """The bot of a game that takes seats; `open_match` opens the match of a seat by its id."""
 
     game: str

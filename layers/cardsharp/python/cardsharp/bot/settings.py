@@ -26,7 +26,7 @@ from cardsharp.client.config import Proxy, RequestLimits
 from cardsharp.errors import ConfigError
 
 PREFIX = "CARDSHARP_"
-_RETIRED = {
+_RETIRED_SETTINGS = {
     "listening": "the bot always listens, or in the times of CARDSHARP_WINDOWS if that is set"
 }
 """Settings of version 0.3 that are ignored with a warning until 0.5, and what holds instead."""
@@ -34,7 +34,7 @@ _RETIRED = {
 _log = logging.getLogger("cardsharp.settings")
 
 
-def _duration(value: object) -> timedelta | float:
+def _parse_duration(value: object) -> timedelta | float:
     """Return a duration or its number of seconds; raise ValueError if it is neither."""
     return value if isinstance(value, timedelta) else float(str(value))
 
@@ -46,8 +46,8 @@ def split_names(value: object) -> object:
     return tuple(name.strip() for name in value.split(",") if name.strip())
 
 
-def _proxy(value: object) -> object:
-    """Return the proxy of an address; anything but a string unchanged."""
+def _parse_proxy(value: object) -> object:
+    """Parse a proxy's address; return a value that is not a string unchanged."""
     try:
         return Proxy.parse(value) if isinstance(value, str) else value
     except ConfigError as error:
@@ -63,7 +63,7 @@ def seconds_field(default: timedelta, name: str, description: str) -> Any:  # no
     )
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
+Duration = Annotated[timedelta, BeforeValidator(_parse_duration), Field(gt=timedelta(0))]
 NameList = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 
 
@@ -129,7 +129,7 @@ class WorkerSettings(BaseModel):
     keep_days: int = Field(
         default=0, ge=0, le=36_500, description="days that a table keeps a match; 0 for ever"
     )
-    proxy: Annotated[Proxy | None, BeforeValidator(_proxy)] = Field(
+    proxy: Annotated[Proxy | None, BeforeValidator(_parse_proxy)] = Field(
         default=None,
         description="the address of an HTTP proxy, e.g. http://proxy.example:3128; where it has a "
         "user and a password, https://USER:PASSWORD@proxy.example:3128 (http on this machine only)",
@@ -140,7 +140,7 @@ class WorkerSettings(BaseModel):
 
     @field_validator("renew_interval")
     @classmethod
-    def _check_renewal(cls, value: timedelta, info: ValidationInfo) -> timedelta:
+    def _check_renew_interval(cls, value: timedelta, info: ValidationInfo) -> timedelta:
         if value * 2 > info.data.get("lease", value * 2):
             raise ValueError("too long")
         return value
@@ -196,26 +196,28 @@ class WorkerSettings(BaseModel):
             for key, value in env.items()
             if key.startswith(PREFIX) and value.strip()
         }
-        for name in _RETIRED.keys() & variables.keys():
+        for name in _RETIRED_SETTINGS.keys() & variables.keys():
             del variables[name]
-            _warn_of_retired(name)
+            _warn_about_retired_setting(name)
         values = {name: value for name, value in variables.items() if name in cls.descriptions()}
         faults = [
-            *_unknown_faults(
+            *_describe_unknown_settings(
                 variables.keys() - values.keys(), cls.descriptions(), other_setting_names
             ),
-            *cls._missing(values),
+            *cls._find_missing_settings(values),
         ]
         try:
             settings = cls.model_validate(values)
         except ValidationError as error:
-            faults += [_fault_sentence(fault, cls.descriptions()) for fault in error.errors()]
+            faults += [
+                _describe_invalid_setting(fault, cls.descriptions()) for fault in error.errors()
+            ]
         if faults:
             raise ConfigError("\n".join(sorted({*faults})))
         return settings
 
     @classmethod
-    def _missing(cls, _values: Mapping[str, str]) -> Iterator[str]:
+    def _find_missing_settings(cls, _values: Mapping[str, str]) -> Iterator[str]:
         """Yield a sentence for each missing setting that no single field can detect."""
         yield from ()
 
@@ -228,12 +230,12 @@ class WorkerSettings(BaseModel):
 
 
 @cache
-def _warn_of_retired(name: str) -> None:
-    """Log once per process that a setting does nothing any more."""
-    _log.warning("%s%s is ignored: %s. Remove it.", PREFIX, name.upper(), _RETIRED[name])
+def _warn_about_retired_setting(name: str) -> None:
+    """Log once per process that a setting has no effect any more."""
+    _log.warning("%s%s is ignored: %s. Remove it.", PREFIX, name.upper(), _RETIRED_SETTINGS[name])
 
 
-def _unknown_faults(
+def _describe_unknown_settings(
     unknown_names: Collection[str],
     setting_names: Collection[str],
     other_names: Callable[[], Collection[str]],
@@ -248,7 +250,7 @@ def _unknown_faults(
         yield f"{PREFIX}{name.upper()} is no setting; {hint}"
 
 
-def _fault_sentence(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
+def _describe_invalid_setting(fault: ErrorDetails, descriptions: Mapping[str, str]) -> str:
     name = str(fault["loc"][0])
     requirement = descriptions[name]
     if fault["type"] == "missing":

@@ -13,7 +13,7 @@ from cardsharp.core.redaction import register_secrets
 from cardsharp.errors import ConfigError
 
 MAX_NAME_LENGTH = 100  # characters that a player's name may have
-_LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa")
+_LOCAL_DOMAIN_SUFFIXES = (".local", ".lan", ".internal", ".home.arpa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +157,4 @@ def _is_private(host: str) -> bool:
     """Return True if a host is in a private network, by its address or by its domain."""
     with suppress(ValueError):
         return ip_address(host).is_private
-    return "." not in host or host.lower().endswith(_LOCAL_NAMES)
+    return "." not in host or host.lower().endswith(_LOCAL_DOMAIN_SUFFIXES)

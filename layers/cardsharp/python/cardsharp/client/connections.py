@@ -48,7 +48,7 @@ class DeadlineWatchdog:
     def enforce_timeout(self, timeout: timedelta) -> Iterator[None]:
         """Shut down the connection of the block's request once `timeout` has passed."""
         self.has_expired, self._connection = False, None
-        timer = threading.Timer(timeout.total_seconds(), self._shut_down)
+        timer = threading.Timer(timeout.total_seconds(), self._shut_down_connection)
         timer.daemon = True
         _thread_state.watchdog = self
         timer.start()
@@ -62,7 +62,7 @@ class DeadlineWatchdog:
         """Set the connection that the active request uses."""
         self._connection = connection
 
-    def _shut_down(self) -> None:
+    def _shut_down_connection(self) -> None:
         self.has_expired = True
         sock = None if self._connection is None else self._connection.sock
         # TLS to the arena inside TLS to a proxy wraps the socket once more.
@@ -91,6 +91,7 @@ class _HttpConnection(HTTPConnection):
             raise ConnectionAbortedError("the deadline passed while the proxy answered")
 
     def putrequest(self, *args: object, **kwargs: object) -> None:
+        """Attach the watchdog of the active request, then begin the request."""
         self._attach_watchdog()
         super().putrequest(*args, **kwargs)  # type: ignore[arg-type]
 
@@ -115,7 +116,7 @@ class NoRetryAdapter(HTTPAdapter):
     """Connections without retries, that leave no byte to the kernel (see the module)."""
 
     def __init__(self, limits: RequestLimits) -> None:
-        self._options = [
+        self._socket_options = [
             *HTTPConnection.default_socket_options,
             (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)),
         ]
@@ -125,21 +126,21 @@ class NoRetryAdapter(HTTPAdapter):
                 limits.connect_timeout, limits.action_timeout / 2
             )
             milliseconds = remaining // timedelta(milliseconds=1)
-            self._options.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds))
+            self._socket_options.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds))
         super().__init__(max_retries=0)
 
     def init_poolmanager(
         self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: object
     ) -> None:
         """Create the pool of direct connections."""
-        options = self._options
+        options = self._socket_options
         super().init_poolmanager(connections, maxsize, block, socket_options=options, **pool_kwargs)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, proxy: str, **pool_kwargs: object) -> urllib3.ProxyManager:
         """Return the pool of connections through a proxy, with the options of direct ones."""
         manager: urllib3.ProxyManager = super().proxy_manager_for(
-            proxy, socket_options=self._options, **pool_kwargs
+            proxy, socket_options=self._socket_options, **pool_kwargs
         )
         manager.pool_classes_by_scheme = POOLS
         return manager
@@ -153,7 +154,7 @@ class NoRetryAdapter(HTTPAdapter):
         return {"Proxy-Authorization": f"Basic {credentials}"}
 
 
-class DeadlineBody:
+class RequestBodyWithDeadline:
     """Body of a write that is sent before the monotonic second `deadline`, or not at all.
 
     It is requested once the connection is established, however long that took: a DNS lookup, a
@@ -161,7 +162,7 @@ class DeadlineBody:
     """
 
     def __init__(self, request: str, body: object, deadline: float) -> None:
-        self._request, self._deadline = request, deadline
+        self._request_text, self._deadline = request, deadline
         self._body = json.dumps(body).encode()
 
     def __len__(self) -> int:
@@ -169,5 +170,5 @@ class DeadlineBody:
 
     def __iter__(self) -> Iterator[bytes]:
         if time.monotonic() >= self._deadline:
-            raise Unreachable(f"{self._request}: not sent, because connecting took too long.")
+            raise Unreachable(f"{self._request_text}: not sent, because connecting took too long.")
         yield self._body

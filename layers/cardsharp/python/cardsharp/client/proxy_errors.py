@@ -9,8 +9,10 @@ import urllib3
 from cardsharp.client.config import Proxy
 from cardsharp.errors import Unreachable, UntrustedCertificate
 
-_TUNNEL_FAILURE = "Tunnel connection failed: "  # begins urllib3's error for any answer but 200
-_AUTH_REQUIRED = "407"
+_TUNNEL_FAILURE_PREFIX = (
+    "Tunnel connection failed: "  # begins urllib3's error for any answer but 200
+)
+_AUTH_REQUIRED_STATUS = "407"
 _NO_TLS_TEXTS = ("wrong version number", "record layer failure")
 
 
@@ -24,9 +26,9 @@ def error_from_proxy_failure(
     """
     if not isinstance(error, requests.exceptions.ProxyError):
         return None
-    for cause in _causes(error):
+    for cause in _iter_causes(error):
         if isinstance(cause, urllib3.exceptions.ConnectTimeoutError | OSError) and (
-            reason := _connect_failure(proxy, cause)
+            reason := _describe_connect_failure(proxy, cause)
         ):
             return Unreachable(f"{call}: {reason}")
         if isinstance(cause, SSLCertVerificationError):
@@ -40,12 +42,12 @@ def error_from_proxy_failure(
     return None
 
 
-def _connect_failure(proxy: Proxy, cause: Exception) -> str | None:
-    """Return the error at the proxy if the request cannot have been sent, else None."""
+def _describe_connect_failure(proxy: Proxy, cause: Exception) -> str | None:
+    """Return a sentence on a proxy failure before the request was sent, else None."""
     error_message = str(cause)
-    if error_message.startswith(_TUNNEL_FAILURE):
-        response = error_message.removeprefix(_TUNNEL_FAILURE)
-        if response.startswith(_AUTH_REQUIRED):
+    if error_message.startswith(_TUNNEL_FAILURE_PREFIX):
+        response = error_message.removeprefix(_TUNNEL_FAILURE_PREFIX)
+        if response.startswith(_AUTH_REQUIRED_STATUS):
             return (
                 f"the proxy {proxy} refuses the user and password, or wants some; write them into "
                 "CARDSHARP_PROXY, as https://USER:PASSWORD@HOST:PORT."
@@ -62,8 +64,8 @@ def _connect_failure(proxy: Proxy, cause: Exception) -> str | None:
     return None
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors inside an error of requests, the outermost first."""
+def _iter_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors inside an error of the library requests, the outermost first."""
     pending = [error]
     while pending:
         current = pending.pop(0)

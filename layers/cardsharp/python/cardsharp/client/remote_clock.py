@@ -29,12 +29,14 @@ class TimeBounds(NamedTuple):
     latest: float
 
 
-NEVER = TimeBounds(inf, inf)  # also the bounds of a moment while the clocks are not compared yet
+NEVER_BOUNDS = TimeBounds(
+    inf, inf
+)  # also the bounds of a moment while the clocks are not compared yet
 
 
 @dataclass(slots=True)
 class _OffsetBounds:
-    """Bounds of how many seconds a clock is ahead of the local monotonic one at `updated_at`."""
+    """Bounds of a clock's lead over the local monotonic one, in seconds, at `updated_at`."""
 
     low: float = -inf
     high: float = inf
@@ -94,7 +96,7 @@ class RemoteClock:
         with self._lock:
             self._date_offset = None
 
-    def to_local(self, moment: datetime, current_time: float) -> TimeBounds:
+    def to_local_bounds(self, moment: datetime, current_time: float) -> TimeBounds:
         """Return the bounds of the local monotonic second at which that clock shows `moment`."""
         with self._lock:
             bounds = [
@@ -107,5 +109,5 @@ class RemoteClock:
         if low > high:  # the two contradict each other
             low, high = min(lows), max(highs)
         if low == -inf or high == inf:
-            return NEVER
+            return NEVER_BOUNDS
         return TimeBounds(moment.timestamp() - high, moment.timestamp() - low)

@@ -37,7 +37,7 @@ CAPACITY_WAIT_SHARE = 0.55
 
 MAX_WINDOW_SECONDS = 900  # of a window; a service that states more is not believed
 DEFAULT_WINDOW_SECONDS = 60  # assumed least length of a window that began before our requests
-_DELAY_SPACING = 2.0  # while responses are late: times their delay, between two requests
+_SPACING_PER_DELAY = 2.0  # while responses are late: times their delay, between two requests
 _MIN_SPACING, _MAX_SPACING = 0.1, 1.5  # seconds between two requests after responses were late
 _SPACING_GROWTH, _SPACING_DECAY = 1.5, 0.998
 """Factors at each raise of the spacing, and at each response in time.
@@ -46,8 +46,8 @@ A raise begins with the pace that was kept, because a shorter spacing would chan
 decay is slow because a service counts in windows: in each new one all is well at first.
 """
 
-_PACE_COUNT = 30  # requests whose mean spacing is the pace that was kept
-_RAISE_SECONDS = 1.0  # between two raises of the spacing
+_PACE_SAMPLE_SIZE = 30  # requests whose mean spacing is the pace that was kept
+_RAISE_INTERVAL_SECONDS = 1.0  # between two raises of the spacing
 
 
 class RequestPriority(IntEnum):
@@ -82,17 +82,17 @@ class RateLimitStatus(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Window:
-    """Rate-limit status received last, and the window length in seconds, measured or assumed."""
+class _RateLimitWindow:
+    """Latest rate-limit status, and the window length in seconds, measured or assumed."""
 
-    last: RateLimitStatus
+    last_status: RateLimitStatus
     length: float
     is_measured: bool
     is_guessed: bool = False  # its time is over, and no response has described the next one yet
 
     def remaining(self, sent_count: int) -> int:
         """Return the remaining requests after `sent_count` were sent, answered or not."""
-        return self.last.remaining - (sent_count - self.last.sent_count)
+        return self.last_status.remaining - (sent_count - self.last_status.sent_count)
 
     def send_at(self, sent_count: int, queue_position: int, burst: float) -> float:
         """Return the moment at which a request may be sent that has `queue_position` before it.
@@ -103,9 +103,9 @@ class _Window:
         # Counted back from the end of the window: while n requests remain, the next one may be sent
         # n - 1 spacings before that end. So a full budget delays nothing, and a budget with one
         # request left, or none, holds requests back until the window ends.
-        spacing = self.length / (self.last.limit * (1 - burst))
+        spacing = self.length / (self.last_status.limit * (1 - burst))
         return (
-            self.last.window_ends_at
+            self.last_status.window_ends_at
             - max(self.remaining(sent_count) - 1 - queue_position, 0) * spacing
         )
 
@@ -114,12 +114,14 @@ class _Window:
 class RequestBudget:
     """Rate-limit budget of one user at one service; thread-safe."""
 
-    _window: _Window | None = None
+    _window: _RateLimitWindow | None = None
     _sent_count: int = 0
-    _times: ResponseTimes = field(default_factory=ResponseTimes)
+    _response_times: ResponseTimes = field(default_factory=ResponseTimes)
     _spacing: float = 0  # seconds between two requests if no stated limit explains that we wait
-    _sent_at: deque[float] = field(default_factory=lambda: deque(maxlen=_PACE_COUNT))
-    _raise_at: float = -inf  # the moment from which the spacing may be raised again
+    _recent_sent_times: deque[float] = field(
+        default_factory=lambda: deque(maxlen=_PACE_SAMPLE_SIZE)
+    )
+    _next_raise_at: float = -inf  # the moment from which the spacing may be raised again
     _queue: list[QueuedRequest] = field(default_factory=list)
     _enqueued_count: int = 0
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -127,12 +129,12 @@ class RequestBudget:
     @property
     def window_limit(self) -> int | None:
         """Requests per window, None if the service has sent no limit."""
-        return None if self._window is None else self._window.last.limit
+        return None if self._window is None else self._window.last_status.limit
 
     def remaining_requests(self, current_time: float) -> int | None:
         """Return the remaining requests of the window, None if the service has sent no limit."""
         with self._lock:
-            window = self._current(current_time)
+            window = self._get_current_window(current_time)
             return None if window is None else window.remaining(self._sent_count)
 
     def max_sustainable_matches(self, turn_timeout: timedelta | None) -> int | None:
@@ -140,7 +142,7 @@ class RequestBudget:
         with self._lock:
             if self._window is None or turn_timeout is None:
                 return None
-            requests_per_second = self._window.last.limit / self._window.length
+            requests_per_second = self._window.last_status.limit / self._window.length
             return max(
                 1, int(requests_per_second * CAPACITY_WAIT_SHARE * turn_timeout.total_seconds())
             )
@@ -153,7 +155,7 @@ class RequestBudget:
         with self._lock:
             if self._window is None:
                 return None
-            return timedelta(seconds=self._window.length / (self._window.last.limit * share))
+            return timedelta(seconds=self._window.length / (self._window.last_status.limit * share))
 
     # --- sending -------------------------------------------------------------------------------
 
@@ -176,9 +178,12 @@ class RequestBudget:
         with self._lock:
             if ticket.priority is RequestPriority.READ:
                 return 0.0
-            window, queue_position = self._current(current_time), self._queue.index(ticket)
-            spacing = self._current_spacing(current_time)
-            last_at = self._sent_at[-1] if self._sent_at else -inf
+            window, queue_position = (
+                self._get_current_window(current_time),
+                self._queue.index(ticket),
+            )
+            spacing = self._compute_spacing(current_time)
+            last_at = self._recent_sent_times[-1] if self._recent_sent_times else -inf
             send_at = last_at + (queue_position + 1) * spacing
             if window is not None:
                 burst = 0 if ticket.priority is RequestPriority.LIST else BURST_ALLOWANCE
@@ -188,22 +193,22 @@ class RequestBudget:
     def expected_extra_latency(self, current_time: float) -> float:
         """Return by how many seconds more than usual the next answer may come late."""
         with self._lock:
-            return self._times.expected_extra_latency(current_time)
+            return self._response_times.expected_extra_latency(current_time)
 
     def record_sent(self, current_time: float) -> int:
         """Record that a request is sent; return its number."""
         with self._lock:
-            self._sent_at.append(current_time)
+            self._recent_sent_times.append(current_time)
             self._sent_count += 1
             return self._sent_count
 
-    def _current(self, current_time: float) -> _Window | None:
-        """Return the window; a new full one if its time is over."""
+    def _get_current_window(self, current_time: float) -> _RateLimitWindow | None:
+        """Return the current window; a new full window if the time of the last is over."""
         window = self._window
         # The next window is assumed to be full until a response describes it, because the count of
         # the last one says nothing about it.
-        if window is not None and current_time >= window.last.window_ends_at:
-            last_status = window.last
+        if window is not None and current_time >= window.last_status.window_ends_at:
+            last_status = window.last_status
             full_status = RateLimitStatus(
                 last_status.limit,
                 last_status.limit,
@@ -211,12 +216,12 @@ class RequestBudget:
                 current_time + window.length,
                 self._sent_count,
             )
-            window.last, window.is_guessed = full_status, True
+            window.last_status, window.is_guessed = full_status, True
         return window
 
     # --- learning ----------------------------------------------------------------------------
 
-    def update_from_status(self, status: RateLimitStatus, current_time: float) -> bool:
+    def update_and_detect_exhaustion(self, status: RateLimitStatus, current_time: float) -> bool:
         """Record the count in a response; return True if it is the first with none remaining."""
         remaining_seconds = status.window_ends_at - current_time
         if (
@@ -226,19 +231,22 @@ class RequestBudget:
         ):
             return False
         with self._lock:
-            window = self._current(current_time)
-            if window is None or status.reset_at > window.last.reset_at:
-                self._window = _Window(status, *_window_length(status, remaining_seconds, window))
+            window = self._get_current_window(current_time)
+            if window is None or status.reset_at > window.last_status.reset_at:
+                self._window = _RateLimitWindow(
+                    status, *_measure_window_length(status, remaining_seconds, window)
+                )
                 return status.remaining == 0
             # Responses can overtake each other. One of an earlier window or an earlier request
             # states more requests than remain, and we would spend them twice.
             is_stale = (
-                status.reset_at < window.last.reset_at or status.sent_count < window.last.sent_count
+                status.reset_at < window.last_status.reset_at
+                or status.sent_count < window.last_status.sent_count
             )
             if window.is_guessed or is_stale:
                 return False
-            is_first_exhausted = status.remaining == 0 < window.last.remaining
-            window.last, window.length = status, max(window.length, remaining_seconds)
+            is_first_exhausted = status.remaining == 0 < window.last_status.remaining
+            window.last_status, window.length = status, max(window.length, remaining_seconds)
             return is_first_exhausted
 
     def record_latency(self, seconds: float, current_time: float) -> None:
@@ -247,40 +255,46 @@ class RequestBudget:
         The lasting spacing grows while responses come later and later.
         """
         with self._lock:
-            is_explained = self._is_delay_stated(current_time)
-            self._times.record(seconds, current_time, is_explained=is_explained)
+            is_explained = self._is_limit_used_up(current_time)
+            self._response_times.record(seconds, current_time, is_explained=is_explained)
             if is_explained:
                 return
-            if not self._times.is_growing(current_time):
+            if not self._response_times.is_growing(current_time):
                 self._spacing = (
                     self._spacing * _SPACING_DECAY if self._spacing > _MIN_SPACING / 2 else 0
                 )
-            elif current_time >= self._raise_at:
-                self._raise_at = current_time + _RAISE_SECONDS
+            elif current_time >= self._next_raise_at:
+                self._next_raise_at = current_time + _RAISE_INTERVAL_SECONDS
                 pace = (
-                    (current_time - self._sent_at[0]) / len(self._sent_at) if self._sent_at else 0
+                    (current_time - self._recent_sent_times[0]) / len(self._recent_sent_times)
+                    if self._recent_sent_times
+                    else 0
                 )
                 raised = _SPACING_GROWTH * max(self._spacing, pace)
                 self._spacing = min(max(raised, _MIN_SPACING), _MAX_SPACING)
 
-    def _current_spacing(self, current_time: float) -> float:
-        """Return the seconds between two requests that the response times ask for."""
-        if self._is_delay_stated(current_time):
+    def _compute_spacing(self, current_time: float) -> float:
+        """Return the seconds between two requests that the response times call for."""
+        if self._is_limit_used_up(current_time):
             return 0
-        return max(self._spacing, _DELAY_SPACING * self._times.min_extra_latency(current_time))
+        return max(
+            self._spacing,
+            _SPACING_PER_DELAY * self._response_times.min_recent_extra_latency(current_time),
+        )
 
-    def _is_delay_stated(self, current_time: float) -> bool:
+    def _is_limit_used_up(self, current_time: float) -> bool:
         """Return True if the stated limit is used up, which delays responses by itself."""
-        window = self._current(current_time)
+        window = self._get_current_window(current_time)
         return window is not None and window.remaining(self._sent_count) <= 0
 
 
-def _window_length(
-    status: RateLimitStatus, remaining_seconds: float, previous: _Window | None
+def _measure_window_length(
+    status: RateLimitStatus, remaining_seconds: float, previous: _RateLimitWindow | None
 ) -> tuple[float, bool]:
-    """Return the window length at the first response in a new window, and whether it is measured.
+    """Return the length of a window at its first response, and whether it is measured.
 
-    Without a window that was seen from its beginning, `DEFAULT_WINDOW_SECONDS` is the minimum.
+    Without a window that was seen from its beginning, `DEFAULT_WINDOW_SECONDS` is the
+    minimum.
     """
     if previous is not None and previous.is_measured:
         return max(remaining_seconds, previous.length), True

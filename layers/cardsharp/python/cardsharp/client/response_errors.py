@@ -10,26 +10,30 @@ from pydantic import BaseModel, ValidationError
 
 from cardsharp.errors import (
     ArenaError,
+    GatewayRejection,
     MalformedResponse,
     NotFound,
     NotYourTurn,
     RateLimited,
     RequestRejected,
     Unauthorized,
-    UpstreamError,
 )
 
-_ERRORS: Mapping[int, type[RequestRejected]] = {401: Unauthorized, 404: NotFound, 409: NotYourTurn}
-_WRONG_PASSWORD = b"Unauthorized"  # the arena's only error text that is not JSON
-_DEFAULT_WAIT = timedelta(seconds=1)
+_ERROR_BY_STATUS: Mapping[int, type[RequestRejected]] = {
+    401: Unauthorized,
+    404: NotFound,
+    409: NotYourTurn,
+}
+_UNAUTHORIZED_BODY = b"Unauthorized"  # the arena's only error text that is not JSON
+_DEFAULT_RETRY_DELAY = timedelta(seconds=1)
 MAX_RETRY_AFTER = timedelta(seconds=30)  # a longer wait that a server asks for is cut to this
 _MAX_TEXT_CHARS = 300
-_REDIRECTS = range(300, 400)
-_CLIENT_ERRORS = range(400, 500)
+_REDIRECT_STATUSES = range(300, 400)
+_CLIENT_ERROR_STATUSES = range(400, 500)
 
 
 class _ErrorBody(BaseModel):
-    """The JSON of the arena's errors."""
+    """JSON body of the arena's errors."""
 
     error: str
 
@@ -48,29 +52,29 @@ def error_from_response(
         status == requests.codes.service_unavailable and wait is not None
     ):
         message = f"The server answered {status}: too many requests or too busy"
-        outcome_unknown = is_write and status not in _CLIENT_ERRORS
+        outcome_unknown = is_write and status not in _CLIENT_ERROR_STATUSES
         return RateLimited(
-            message, _DEFAULT_WAIT if wait is None else wait, outcome_unknown=outcome_unknown
+            message, _DEFAULT_RETRY_DELAY if wait is None else wait, outcome_unknown=outcome_unknown
         )
-    if status < _REDIRECTS.start:
+    if status < _REDIRECT_STATUSES.start:
         return MalformedResponse(
             f"The server answered with status {status}.", outcome_unknown=is_write
         )
-    arena_text = _arena_error_text(status, body)
-    if status in _REDIRECTS:
+    arena_text = _parse_arena_error(status, body)
+    if status in _REDIRECT_STATUSES:
         target = _to_single_line(response.headers.get("Location", "nowhere"))
         message = f"it redirects to {target}; use that address instead"
     else:
         message = arena_text or "it gave no reason; check the address if this stays"
     if any(secret in message for secret in secrets):
         message = "(its text is withheld, because it repeats the password)"
-    if status not in _CLIENT_ERRORS:
+    if status not in _CLIENT_ERROR_STATUSES:
         return RequestRejected(status, message, outcome_unknown=is_write)
     # A 408 comes from a server that did not read the whole request. A gateway may send it after
     # the arena behind it has already received and carried out the request.
     if arena_text is None or status == requests.codes.request_timeout:
-        return UpstreamError(status, message, outcome_unknown=is_write)
-    return _ERRORS.get(status, RequestRejected)(status, message)
+        return GatewayRejection(status, message, outcome_unknown=is_write)
+    return _ERROR_BY_STATUS.get(status, RequestRejected)(status, message)
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> timedelta | None:
@@ -89,11 +93,11 @@ def parse_retry_after(headers: Mapping[str, str]) -> timedelta | None:
     return None if wait is None else min(max(wait, timedelta()), MAX_RETRY_AFTER)
 
 
-def _arena_error_text(status: int, body: bytes) -> str | None:
+def _parse_arena_error(status: int, body: bytes) -> str | None:
     """Return the arena's error text in one short line; None if the body is not the arena's."""
     with suppress(ValidationError):
         return _to_single_line(_ErrorBody.model_validate_json(body).error)
-    if status == requests.codes.unauthorized and body.strip() == _WRONG_PASSWORD:
+    if status == requests.codes.unauthorized and body.strip() == _UNAUTHORIZED_BODY:
         return "check the user and the password"
     return None
 

@@ -38,7 +38,7 @@ class ClientSessionState:
 
     @property
     def expected_extra_latency(self) -> timedelta:
-        """By how much later than usual the next answer may come, judged by the last ones."""
+        """Expected delay of the next response beyond the usual latency, judged by the last ones."""
         return timedelta(seconds=self.request_budget.expected_extra_latency(self.clock.monotonic()))
 
     @property
@@ -72,7 +72,7 @@ class ClientSessionState:
             )
             reset_at = datetime.fromtimestamp(int(headers["X-SlowDown-Reset"]), UTC)
             current_time = self.clock.monotonic()
-            ends_at = self.remote_clock.to_local(reset_at + _ROUNDING, current_time).latest
+            ends_at = self.remote_clock.to_local_bounds(reset_at + _ROUNDING, current_time).latest
             if ends_at == inf:
                 remaining_seconds = (
                     _DEFAULT_WINDOW_SECONDS
@@ -80,7 +80,7 @@ class ClientSessionState:
                     else (reset_at + _ROUNDING - response_date).total_seconds()
                 )
                 ends_at = current_time + remaining_seconds
-            if self.request_budget.update_from_status(
+            if self.request_budget.update_and_detect_exhaustion(
                 RateLimitStatus(limit, remaining, reset_at.timestamp(), ends_at, request_number),
                 current_time,
             ):

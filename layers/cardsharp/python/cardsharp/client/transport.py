@@ -30,7 +30,7 @@ from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
 from requests.utils import parse_dict_header
 
 from cardsharp.client.config import RequestLimits, ServiceAddress, normalize_base_url, proxy_for_url
-from cardsharp.client.connections import DeadlineBody, DeadlineWatchdog, NoRetryAdapter
+from cardsharp.client.connections import DeadlineWatchdog, NoRetryAdapter, RequestBodyWithDeadline
 from cardsharp.client.proxy_errors import error_from_proxy_failure
 from cardsharp.client.request_budget import RequestPriority
 from cardsharp.client.response_errors import error_from_response
@@ -47,9 +47,9 @@ from cardsharp.errors import (
 
 _log = logging.getLogger("cardsharp.arena")
 
-_CHUNK = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
 _WATCHDOG_GRACE = timedelta(seconds=0.5)  # from a request's limit until it is shut down
-_MAX_CHALLENGE = 4 * 1024  # bytes of a challenge's body, which requests reads without a limit
+_MAX_CHALLENGE_BYTES = 4 * 1024  # bytes of a challenge's body, which requests reads without a limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +119,10 @@ class ArenaTransport:
         session_state: ClientSessionState | None = None,
     ) -> None:
         service_address = ServiceAddress(address) if isinstance(address, str) else address
-        self._base = normalize_base_url(
+        self._base_url = normalize_base_url(
             service_address.url, insecure=service_address.allow_plain_http
         )
-        self._proxy = proxy_for_url(self._base, service_address.proxy)
+        self._proxy = proxy_for_url(self._base_url, service_address.proxy)
         self._limits = limits
         self._session = requests.Session()
         self._session.trust_env = False
@@ -148,14 +148,14 @@ class ArenaTransport:
         self.counts = self.session_state.request_counts
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._base!r})"
+        return f"{type(self).__name__}({self._base_url!r})"
 
     def set_credentials(self, credentials: Credentials) -> None:
         """Use these credentials from now on."""
         user, password = credentials.user, credentials.password
         # Bytes, because requests would encode text as Latin-1 and fail on other characters.
         basic = HTTPBasicAuth(user.encode(), password.encode())
-        self._auth = _Digest(user, password) if self._use_digest_auth else basic
+        self._auth = _LimitedDigestAuth(user, password) if self._use_digest_auth else basic
         # Errors must not contain the password, nor its form in the Basic header.
         self._secrets += password, b64encode(f"{user}:{password}".encode()).decode()
 
@@ -191,7 +191,7 @@ class ArenaTransport:
         raise AssertionError("stamina returns or raises")
 
     def _send_once(self, request: ArenaRequest, limit: timedelta) -> ArenaResponse:
-        """Send once, when the budget permits; no library retries below this line."""
+        """Send the request once, when the budget permits; no library retries it."""
         session_state, clock = self.session_state, self.session_state.clock
         if request.priority is not RequestPriority.ACT:
             session_state.wait_for_budget(
@@ -204,17 +204,19 @@ class ArenaTransport:
         try:
             with (
                 self._watchdog.enforce_timeout(limit + _WATCHDOG_GRACE),
-                self._open(request, limit) as response,
+                self._start_request(request, limit) as response,
             ):
                 self.counts[request.metric_name] += len(response.history)  # a Digest challenge
-                self._learn(request, response.headers, request_number, sent_at)
-                body = self._read(request, response, deadline)
+                self._update_from_headers(request, response.headers, request_number, sent_at)
+                body = self._read_body(request, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            if self._watchdog.has_expired or (_is_timeout(error) and not _never_sent(error)):
+            if self._watchdog.has_expired or (
+                _is_timeout(error) and not _is_connect_failure(error)
+            ):
                 self._record_response_time(request, sent_at)
             if self._watchdog.has_expired:
                 raise _too_slow_error(request) from error
-            raise self._unreachable(request, error, limit) from error
+            raise self._build_connection_error(request, error, limit) from error
         if response.status_code < requests.codes.ok:
             # After a 1xx the real response still comes. On this connection it would be taken for
             # the response to the next request.
@@ -223,7 +225,7 @@ class ArenaTransport:
             return ArenaResponse(response.status_code, body, response.headers)
         raise error_from_response(response, body, self._secrets, is_write=request.is_write)
 
-    def _learn(
+    def _update_from_headers(
         self, request: ArenaRequest, headers: Mapping[str, str], request_number: int, sent_at: float
     ) -> None:
         """Update the remote clock and the request budget from a response's headers."""
@@ -240,14 +242,16 @@ class ArenaTransport:
         self._record_response_time(request, sent_at)
 
     def _record_response_time(self, request: ArenaRequest, sent_at: float) -> None:
-        """Record how long a short request took; a long poll takes as long as its event."""
+        """Record the duration of a short request; that of a long poll depends on its event."""
         if not request.is_long_poll:
             current_time = self.session_state.clock.monotonic()
             self.session_state.request_budget.record_latency(current_time - sent_at, current_time)
 
-    def _unreachable(self, request: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
+    def _build_connection_error(
+        self, request: ArenaRequest, error: Exception, limit: timedelta
+    ) -> ArenaError:
         """Return the error of a failed request, whether it failed at the proxy or behind it."""
-        fault = _unreachable(request, error, limit)
+        fault = _to_arena_error(request, error, limit)
         if self._proxy is None:
             return fault
         at_proxy = error_from_proxy_failure(
@@ -257,17 +261,17 @@ class ArenaTransport:
             fault.args = (f"{fault} The connection goes through the proxy {self._proxy}.",)
         return at_proxy or fault
 
-    def _open(self, request: ArenaRequest, limit: timedelta) -> requests.Response:
+    def _start_request(self, request: ArenaRequest, limit: timedelta) -> requests.Response:
         connect = min(self._limits.connect_timeout, limit).total_seconds()
         # Compressed bodies could grow beyond the size limit while they are unpacked.
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-        data: DeadlineBody | None = None
+        data: RequestBodyWithDeadline | None = None
         if request.body is not None:
             headers["Content-Type"] = "application/json"
-            data = DeadlineBody(str(request), request.body, time.monotonic() + connect)
+            data = RequestBodyWithDeadline(str(request), request.body, time.monotonic() + connect)
         return self._session.request(
             request.method,
-            self._base + request.path,
+            self._base_url + request.path,
             params=request.params,
             data=data,
             headers=headers,
@@ -280,11 +284,13 @@ class ArenaTransport:
             stream=True,
         )
 
-    def _read(self, request: ArenaRequest, response: requests.Response, deadline: float) -> bytes:
-        """Return the body; its size and the time are checked whenever a part arrives."""
+    def _read_body(
+        self, request: ArenaRequest, response: requests.Response, deadline: float
+    ) -> bytes:
+        """Return the body; check its size and the time at each chunk."""
         body = bytearray()
         # read1 returns what is there; read(n) would wait for n bytes, however slow they drip.
-        while chunk := response.raw.read1(_CHUNK, decode_content=False):
+        while chunk := response.raw.read1(_CHUNK_BYTES, decode_content=False):
             body += chunk
             if len(body) > self._limits.max_body_bytes:
                 limit = f"more than {self._limits.max_body_bytes:,} bytes"
@@ -322,10 +328,10 @@ def _too_slow_error(request: ArenaRequest) -> Unreachable:
     return Unreachable(f"{request}: the answer came too slowly.", outcome_unknown=request.is_write)
 
 
-class _Digest(HTTPDigestAuth):
+class _LimitedDigestAuth(HTTPDigestAuth):
     """Digest authentication that answers only complete, short challenges.
 
-    The body of a challenge is read without limits.
+    The body of a challenge would be read without limits.
     """
 
     def handle_401(self, r: requests.Response, **kwargs: object) -> requests.Response:
@@ -334,7 +340,7 @@ class _Digest(HTTPDigestAuth):
         fields = re.sub("digest ", "", challenge, count=1, flags=re.IGNORECASE)
         # The stubs of requests leave this function and the method untyped.
         challenge_params = parse_dict_header(fields)  # type: ignore[no-untyped-call]
-        is_short = content_length.isdecimal() and int(content_length) <= _MAX_CHALLENGE
+        is_short = content_length.isdecimal() and int(content_length) <= _MAX_CHALLENGE_BYTES
         if r.status_code == requests.codes.unauthorized and not (
             is_short and {"realm", "nonce"} <= challenge_params.keys()
         ):
@@ -343,13 +349,13 @@ class _Digest(HTTPDigestAuth):
         return response
 
 
-def _unreachable(request: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
-    """Return the error of a failed request in one sentence.
+def _to_arena_error(request: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
+    """Return the error of a failed request, with its reason in one sentence.
 
     Its `outcome_unknown` is True if a write may have arrived.
     """
-    outcome_unknown = request.is_write and not _never_sent(error)
-    if _never_sent(error):
+    outcome_unknown = request.is_write and not _is_connect_failure(error)
+    if _is_connect_failure(error):
         problem = "no connection; is the server running, and is the address right?"
     elif _is_timeout(error):
         problem = f"no answer within {limit.total_seconds():g} s."
@@ -373,7 +379,7 @@ def _is_timeout(error: Exception) -> bool:
     return isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError)
 
 
-def _never_sent(error: Exception) -> bool:
+def _is_connect_failure(error: Exception) -> bool:
     """Return True if no connection was made, so that the arena cannot have seen the request."""
     if isinstance(error, requests.ConnectTimeout):
         return True

@@ -12,7 +12,11 @@ from cardsharp.core.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from cardsharp.contest.admin import ContestAdmin
     from cardsharp.contest.director import ContestDirector, ContestRunner
-    from cardsharp.contest.freeze import ScoreboardFreeze, current_freeze, spectator_records
+    from cardsharp.contest.freeze import (
+        ScoreboardFreeze,
+        active_or_scheduled_freeze,
+        spectator_records,
+    )
     from cardsharp.contest.match_host import (
         FullMatchReport,
         MatchHost,
@@ -51,7 +55,7 @@ __all__ = (
     "PracticeMatch",
     "ScoreboardFreeze",
     "TeamEntry",
-    "current_freeze",
+    "active_or_scheduled_freeze",
     "practice_ladder",
     "spectator_records",
 )
@@ -77,7 +81,7 @@ __getattr__ = lazy_exports(
         "ScoreboardFreeze": "freeze",
         "TeamEntry": "models",
         "ContestTeamStore": "teams",
-        "current_freeze": "freeze",
+        "active_or_scheduled_freeze": "freeze",
         "practice_ladder": "practice",
         "spectator_records": "freeze",
     },

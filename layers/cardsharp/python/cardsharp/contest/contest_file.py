@@ -9,7 +9,7 @@ from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.store.factories import StoreFactory
 
-FILE = "contest.db"
+CONTEST_FILE_NAME = "contest.db"
 
 _STORE = StoreFactory(
     lambda keep, _: ContestRepository(keep),
@@ -21,13 +21,13 @@ _STORE = StoreFactory(
 
 def create_contest_in(folder: Path, settings: ContestSettings) -> ContestRecords:
     """Create a contest in `folder`; raise `ConfigError` if it has one or cannot be written."""
-    if (folder / FILE).exists():
+    if (folder / CONTEST_FILE_NAME).exists():
         raise ConfigError(f"The folder {folder} already contains a contest. Choose another one.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"The folder {folder} cannot be created: {error.strerror}.") from None
-    return _STORE.open_file(folder / FILE, SystemClock()).create(settings)
+    return _STORE.open_file(folder / CONTEST_FILE_NAME, SystemClock()).create(settings)
 
 
 def open_contest_in(folder: Path) -> ContestRecords:
@@ -35,9 +35,9 @@ def open_contest_in(folder: Path) -> ContestRecords:
     none = ConfigError(
         f"The folder {folder} contains no contest. Create one with `cardsharp contest new`."
     )
-    if not (folder / FILE).exists():
+    if not (folder / CONTEST_FILE_NAME).exists():
         raise none
-    contests = _STORE.open_file(folder / FILE, SystemClock())
+    contests = _STORE.open_file(folder / CONTEST_FILE_NAME, SystemClock())
     for name in contests.contest_names():
         return contests.get(name)
     raise none

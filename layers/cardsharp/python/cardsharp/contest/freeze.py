@@ -21,7 +21,7 @@ from cardsharp.contest.models import (
     PracticeMatch,
     RatingSnapshot,
     TeamEntry,
-    consistent_results,
+    align_results_with_pairings,
 )
 from cardsharp.contest.results import RESULT, ContestRecords
 from cardsharp.contest.teams import build_document_put
@@ -41,8 +41,11 @@ class ScoreboardFreeze:
 
 
 @dataclass(frozen=True, slots=True)
-class _Still:
-    """State of a contest at the freeze, but for the results: documents of the kind `results`."""
+class _FreezeSnapshot:
+    """State of a contest at the freeze.
+
+    Its results are documents of the kind that `results` names.
+    """
 
     results: str
     paused: bool
@@ -52,37 +55,39 @@ class _Still:
     standings: int
 
 
-_FREEZE, _STILL = TypeAdapter(ScoreboardFreeze), TypeAdapter(_Still)
+_FREEZE_ADAPTER, _SNAPSHOT_ADAPTER = TypeAdapter(ScoreboardFreeze), TypeAdapter(_FreezeSnapshot)
 
 
-def current_freeze(records: ContestRecords) -> ScoreboardFreeze | None:
+def active_or_scheduled_freeze(records: ContestRecords) -> ScoreboardFreeze | None:
     """Return the freeze that is active or scheduled, or None."""
     document = records.documents.get(records.document_key(FREEZE_KIND, "now"))
-    freeze = None if document is None else _FREEZE.validate_python(document.body)
+    freeze = None if document is None else _FREEZE_ADAPTER.validate_python(document.body)
     return freeze if freeze is not None and freeze.on else None
 
 
 def build_freeze_write(records: ContestRecords, freeze: ScoreboardFreeze) -> Put:
     """Build the write that saves the freeze of a contest."""
-    return build_document_put(records.document_key(FREEZE_KIND, "now"), _FREEZE, freeze)
+    return build_document_put(records.document_key(FREEZE_KIND, "now"), _FREEZE_ADAPTER, freeze)
 
 
 class FrozenRecords(ContestRecords):
     """A contest's records as spectators may read them while it is frozen."""
 
-    def __init__(self, records: ContestRecords, freeze: ScoreboardFreeze, still: _Still) -> None:
+    def __init__(
+        self, records: ContestRecords, freeze: ScoreboardFreeze, snapshot: _FreezeSnapshot
+    ) -> None:
         super().__init__(records.documents, records.settings.name)
-        self._freeze, self._still = freeze, still
+        self._freeze, self._snapshot = freeze, snapshot
         self.frozen_at = freeze.at
 
     @property
     def is_paused(self) -> bool:
         """True if the contest was paused at the freeze."""
-        return self._still.paused
+        return self._snapshot.paused
 
     def teams(self) -> list[TeamEntry]:
         """Return the teams with their names at the freeze; late ones once that round is shown."""
-        names, last_revealed_round = self._still.names, self._freeze.revealed
+        names, last_revealed_round = self._snapshot.names, self._freeze.revealed
         return [
             replace(team, name=names.get(team.id, team.name))
             for team in super().teams()
@@ -91,29 +96,29 @@ class FrozenRecords(ContestRecords):
 
     def team_names_with_removed(self) -> dict[TeamId, str]:
         """Return the names of the teams at the freeze."""
-        return {team.id: team.name for team in self.teams()} | self._still.names
+        return {team.id: team.name for team in self.teams()} | self._snapshot.names
 
-    def withdrawn_teams(self) -> dict[TeamId, str]:
+    def withdrawal_reasons_by_team(self) -> dict[TeamId, str]:
         """Return the teams that had withdrawn at the freeze, with the reasons."""
-        return self._still.withdrawn
+        return self._snapshot.withdrawn
 
     def practice_matches(self) -> list[PracticeMatch]:
         """Return the practice matches that had ended at the freeze."""
         return [
             practice_match
             for practice_match in super().practice_matches()
-            if practice_match.number in self._still.meetings
+            if practice_match.number in self._snapshot.meetings
         ]
 
-    def rating_history(self) -> list[RatingSnapshot]:
+    def practice_rating_history(self) -> list[RatingSnapshot]:
         """Return the practice ratings up to the freeze."""
-        return super().rating_history()[: self._still.standings]
+        return super().practice_rating_history()[: self._snapshot.standings]
 
     def results(self) -> list[PairingResult]:
         """Return the results at the freeze, and the current ones of revealed rounds."""
         then = [
             RESULT.validate_python(document.body)
-            for document in self.documents_of(self._still.results)
+            for document in self.documents_of(self._snapshot.results)
         ]
         last_revealed_round, live = self._freeze.revealed, super().results()
         if not last_revealed_round:
@@ -121,18 +126,21 @@ class FrozenRecords(ContestRecords):
         revealed = [result for result in live if result.round <= last_revealed_round]
         contest_format = self.settings.format_with_history(self.teams(), live, then)
         rest = [result for result in then if result.round > last_revealed_round]
-        return consistent_results(
+        return align_results_with_pairings(
             revealed + rest, contest_format, [team.id for team in self.teams()]
         )
 
     def discarded_results(self) -> list[PairingResult]:
-        """Return nothing, as they would disclose what an organiser has decided since the freeze."""
+        """Return no discarded results.
+
+        They would disclose what an organiser has decided since the freeze.
+        """
         return []
 
 
 def spectator_records(records: ContestRecords, current_time: datetime) -> ContestRecords:
     """Return the records that spectators may read, and snapshot them when a freeze begins."""
-    freeze = current_freeze(records)
+    freeze = active_or_scheduled_freeze(records)
     if freeze is None or freeze.at > current_time:
         return records
     key = records.document_key("still", freeze.at.isoformat())
@@ -140,14 +148,16 @@ def spectator_records(records: ContestRecords, current_time: datetime) -> Contes
         if records.stage is ContestStage.OPEN:
             return records
         with suppress(WriteConflict):  # another process has made the copy first
-            records.documents.commit(build_document_put(key, _STILL, _copied(records), 0))
+            records.documents.commit(
+                build_document_put(key, _SNAPSHOT_ADAPTER, _take_snapshot(records), 0)
+            )
     document = records.documents.get(key)
     if document is None:
         return records
-    return FrozenRecords(records, freeze, _STILL.validate_python(document.body))
+    return FrozenRecords(records, freeze, _SNAPSHOT_ADAPTER.validate_python(document.body))
 
 
-def _copied(records: ContestRecords) -> _Still:
+def _take_snapshot(records: ContestRecords) -> _FreezeSnapshot:
     kind = f"still-{token_hex(8)}"
     documents = records.documents_of("result")
     records.commit_in_batches(
@@ -156,13 +166,13 @@ def _copied(records: ContestRecords) -> _Still:
             for document in documents
         ]
     )
-    return _Still(
+    return _FreezeSnapshot(
         results=kind,
         paused=records.is_paused,
         names=records.team_names_with_removed(),
-        withdrawn=records.withdrawn_teams(),
+        withdrawn=records.withdrawal_reasons_by_team(),
         meetings=frozenset(practice_match.number for practice_match in records.practice_matches()),
-        standings=len(records.rating_history()),
+        standings=len(records.practice_rating_history()),
     )
 
 

@@ -166,54 +166,56 @@ class ContestMatches:
     contest_name: str
     seed_secret: str
     turn_timeout: timedelta
-    _views: dict[_MatchKey, MatchSummary] = field(default_factory=dict, init=False)
-    _read: set[int] = field(default_factory=set, init=False)
+    _summaries: dict[_MatchKey, MatchSummary] = field(default_factory=dict, init=False)
+    _loaded_rounds: set[int] = field(default_factory=set, init=False)
 
     def clear_cache(self) -> None:
         """Forget all cached matches, as after a call whose effect is unknown."""
-        self._views.clear()
-        self._read.clear()
+        self._summaries.clear()
+        self._loaded_rounds.clear()
 
     def refresh_running(self) -> None:
         """Read the matches that were running again."""
-        running = tuple(view.id for view in self._views.values() if view.score is None)
+        running = tuple(view.id for view in self._summaries.values() if view.score is None)
         if running:
-            self._take(self.match_host.matches(ids=running))
+            self._cache_summaries(self.match_host.matches(ids=running))
 
     def load_rounds(self, rounds: Iterable[int]) -> None:
         """Read rounds that were not read yet, one request each, because responses are limited."""
         for round_number in rounds:
-            if round_number not in self._read:
-                self._take(
+            if round_number not in self._loaded_rounds:
+                self._cache_summaries(
                     self.match_host.matches(tags=(f"{self.contest_name}_Round{round_number}",))
                 )
-                self._read.add(round_number)
+                self._loaded_rounds.add(round_number)
 
     def read_later_rounds(self, last_known_round: int) -> None:
         """Read rounds beyond the last determined one, whose pairings a ruling may have removed."""
         for round_number in count(last_known_round + 1):
-            previous_count = len(self._views)
+            previous_count = len(self._summaries)
             self.load_rounds((round_number,))
-            if len(self._views) == previous_count:
+            if len(self._summaries) == previous_count:
                 return
 
     def matches_of(self, pairing: Pairing) -> list[MatchSummary]:
         """Return the matches of a pairing in order, with scores in the order of its teams."""
         teams = frozenset(pairing.teams)
         matches: list[MatchSummary] = []
-        while (summary := self._views.get(_MatchKey(pairing.key, len(matches), teams))) is not None:
+        while (
+            summary := self._summaries.get(_MatchKey(pairing.key, len(matches), teams))
+        ) is not None:
             matches.append(summary.reordered(pairing.teams))
         return matches
 
     def cached_matches(self) -> Iterator[tuple[str, MatchSummary]]:
         """Yield every match as last observed, each with its pairing's key."""
-        return ((which.key, view) for which, view in self._views.items())
+        return ((which.key, view) for which, view in self._summaries.items())
 
     def ended_matches_except(
         self, counted: Collection[str]
     ) -> Iterator[tuple[Pairing, MatchSummary]]:
         """Yield the ended matches that are not in `counted`, each with its pairing."""
-        for which, view in self._views.items():
+        for which, view in self._summaries.items():
             if view.score is not None and view.id not in counted:
                 round_number = int(view.tags[0].rpartition("_Round")[2])
                 yield Pairing(which.key, round_number, "round", view.teams), view
@@ -221,7 +223,7 @@ class ContestMatches:
     def orphaned_matches(self, pairings: Iterable[Pairing]) -> Iterator[str]:
         """Yield running matches whose teams none of the pairings brings together."""
         expected = {(pairing.key, frozenset(pairing.teams)) for pairing in pairings}
-        for which, view in self._views.items():
+        for which, view in self._summaries.items():
             if view.score is None and (which.key, which.teams) not in expected:
                 yield view.id
 
@@ -241,18 +243,20 @@ class ContestMatches:
             seed=str(int.from_bytes(digest[:7])),
             turn_timeout=self.turn_timeout,
         )
-        self._take(self.match_host.matches(ids=(self.match_host.begin_match(match_request),)))
+        self._cache_summaries(
+            self.match_host.matches(ids=(self.match_host.begin_match(match_request),))
+        )
 
-    def _take(self, summaries: Iterable[MatchSummary]) -> None:
+    def _cache_summaries(self, summaries: Iterable[MatchSummary]) -> None:
         for view in sorted(summaries, key=lambda view: view.id):
-            which = None if view.is_foreign else _number_of(self.contest_name, view)
+            which = None if view.is_foreign else _parse_match_key(self.contest_name, view)
             # If two processes began the same match at the same time, the first by id counts and
             # the other one is ignored. So a restarted director chooses the same one again.
-            if which is not None and self._views.setdefault(which, view).id == view.id:
-                self._views[which] = view
+            if which is not None and self._summaries.setdefault(which, view).id == view.id:
+                self._summaries[which] = view
 
 
-def _number_of(name: str, view: MatchSummary) -> _MatchKey | None:
+def _parse_match_key(name: str, view: MatchSummary) -> _MatchKey | None:
     """Return the identity of a match from its tags; None if it is not of this contest."""
     tags = defaultdict(str, enumerate(view.tags))
     prefix, _, rest = tags[2].partition(":")

@@ -55,9 +55,9 @@ class ContestSettings:
         return self.game == get_game(None).name
 
     @property
-    def base_format(self) -> Format:
+    def format_without_history(self) -> Format:
         """Format without its teams and earlier draws, which decides the pairings."""
-        return FORMATS_BY_NAME[self.format].replace_known_fields(max_teams_per_match=self.seats)
+        return FORMATS_BY_NAME[self.format].replace_matching_fields(max_teams_per_match=self.seats)
 
     def format_with_history(
         self,
@@ -74,14 +74,14 @@ class ContestSettings:
             )
             for stored_results in results
         )
-        return self.base_format.replace_known_fields(
+        return self.format_without_history.replace_matching_fields(
             late_joiners=late, drawn_rounds=history, may_draw=may_draw
         )
 
     @property
     def series_rules(self) -> SeriesRules:
         """Rules by which a series of matches decides a pairing."""
-        return self.base_format.series_rules(self.matches, self.most)
+        return self.format_without_history.series_rules(self.matches, self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +149,19 @@ class PairingResult:
         )
 
 
-def consistent_results(
+def align_results_with_pairings(
     results: Iterable[PairingResult], contest_format: Format, teams: Sequence[TeamId]
 ) -> list[PairingResult]:
-    """Return one result for each pairing of the format, an empty one if none fits."""
+    """Return one result for each pairing of the format, in the format's order.
+
+    A pairing for which no result fits gets an empty one.
+    """
     offered = {(result.pairing, result.teams): result for result in results}
     decided = outcomes_by_key(())
     while True:
         consistent = [
             offered.get((pairing.key, pairing.teams)) or build_result(pairing)
-            for pairing in contest_format.pairings(teams, decided)
+            for pairing in contest_format.determined_pairings(teams, decided)
         ]
         previous, decided = decided, outcomes_by_key(consistent)
         if decided == previous:

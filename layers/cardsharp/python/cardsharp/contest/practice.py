@@ -36,17 +36,17 @@ class PracticeDirector:
     """Begins practice matches step by step: equally many per team, more often between equals."""
 
     def __init__(self, records: ContestRecords, match_host: MatchHost, clock: TimeSource) -> None:
-        self._records, self._tables, self._clock = records, match_host, clock
+        self._records, self._match_host, self._clock = records, match_host, clock
         settings, limit = records.settings, timedelta(seconds=records.settings.timeout)
         self._matches = ContestMatches(
             match_host, settings.practice_tag, f"{settings.seed}:practice", limit
         )
-        self._meetings = {meeting.number: meeting for meeting in records.practice_matches()}
+        self._practice_matches = {meeting.number: meeting for meeting in records.practice_matches()}
 
     @property
     def ended_practice_matches(self) -> Iterable[PracticeMatch]:
         """The ended matches, in the order in which their end was noticed."""
-        return self._meetings.values()
+        return self._practice_matches.values()
 
     def step(self, *, may_begin: bool = True) -> bool:
         """Read matches, record ended ones and begin new ones; return True if none is running.
@@ -55,21 +55,24 @@ class PracticeDirector:
         begun.
         """
         try:
-            self._look()
-            for match_number, view in self._running():
+            self._refresh_matches()
+            for match_number, view in self._iter_running():
                 self._end_if_abandoned(match_number, view)
             if may_begin and not self._records.is_paused:
-                self._begin()
+                self._begin_matches()
         except ArenaError:
             self._matches.clear_cache()
             raise
-        return not any(self._running())
+        return not any(self._iter_running())
 
-    def _look(self) -> None:
-        """Refresh running matches; at first find all that are not on record, round by round."""
+    def _refresh_matches(self) -> None:
+        """Refresh the running matches, and record those that have finished.
+
+        The first call also finds all matches that are not on record, round by round.
+        """
         self._matches.refresh_running()
         missing = next(
-            match_number for match_number in count(1) if match_number not in self._meetings
+            match_number for match_number in count(1) if match_number not in self._practice_matches
         )
         for round_number in count(round_of_match_number(missing)):
             self._matches.load_rounds((round_number,))
@@ -82,17 +85,17 @@ class PracticeDirector:
             (key, view) for key, view in self._matches.cached_matches() if view.score is not None
         ]
         for key, view in sorted(finished, key=lambda item: (item[1].last_move_at, item[1].id)):
-            if int(key) not in self._meetings:
-                self._keep(int(key), view)
+            if int(key) not in self._practice_matches:
+                self._record_match(int(key), view)
 
-    def _running(self) -> Iterator[tuple[int, MatchSummary]]:
+    def _iter_running(self) -> Iterator[tuple[int, MatchSummary]]:
         return (
             (int(key), view) for key, view in self._matches.cached_matches() if view.score is None
         )
 
-    def _keep(self, match_number: int, summary: MatchSummary) -> None:
+    def _record_match(self, match_number: int, summary: MatchSummary) -> None:
         spectator_records(self._records, self._clock())
-        account = self._tables.match_report(summary.id)
+        account = self._match_host.match_report(summary.id)
         if account.last_move_at is None:
             raise MalformedResponse("The arena's response has no time of the match's last move.")
         facts, absent_teams = account.facts_in_order(summary.teams), account.absent_teams
@@ -100,50 +103,55 @@ class PracticeDirector:
             match_number, summary.teams, summary.id, account.last_move_at, facts, absent_teams
         )
         self._records.add_practice_match(meeting)
-        self._meetings[match_number] = meeting
-        history = self._records.rating_history()
-        played = len(self._meetings)
+        self._practice_matches[match_number] = meeting
+        history = self._records.practice_rating_history()
+        played = len(self._practice_matches)
         if played - (history[-1].played if history else 0) >= len(self._records.teams()):
-            rated = practice_ratings(self._meetings.values())
+            rated = practice_ratings(self._practice_matches.values())
             self._records.add_rating_snapshot(RatingSnapshot(played, account.last_move_at, rated))
 
     def _end_if_abandoned(self, match_number: int, running: MatchSummary) -> None:
         """End a match that a team has abandoned, in favour of the team that is present."""
         if running.consecutive_timeouts < MAX_MISSED_MATCHES:
             return
-        account = self._tables.match_report(running.id)
+        account = self._match_host.match_report(running.id)
         if account.absent_teams and not account.is_over:
             present_teams = [team for team in account.teams if team not in account.absent_teams]
             comment = f"A team has left practice match {match_number}."
-            self._tables.end_match(running.id, present_teams[0] if present_teams else None, comment)
+            self._match_host.end_match(
+                running.id, present_teams[0] if present_teams else None, comment
+            )
 
-    def _begin(self) -> None:
+    def _begin_matches(self) -> None:
         running = {
             match_number: Pairing(
                 str(match_number), round_of_match_number(match_number), "practice", view.teams
             )
-            for match_number, view in self._running()
+            for match_number, view in self._iter_running()
         }
         busy = {team for pairing in running.values() for team in pairing.teams}
-        present = self._present(busy)
+        present = self._find_present_teams(busy)
         if len(present) - len(busy) <= 1:
             return
-        past = {match_number: meeting.pairing for match_number, meeting in self._meetings.items()}
+        past = {
+            match_number: meeting.pairing
+            for match_number, meeting in self._practice_matches.items()
+        }
         pairings = [pairing for _, pairing in sorted((past | running).items())]
-        rated = practice_ratings(self._meetings.values())
+        rated = practice_ratings(self._practice_matches.values())
         strength = {team: rating.value for team, rating in rated.items()}
         for pairing in next_pairings(present, pairings, busy, strength):
             self._matches.begin_next_match(pairing)
 
-    def _present(self, busy: set[TeamId]) -> list[TeamId]:
+    def _find_present_teams(self, busy: set[TeamId]) -> list[TeamId]:
         """Return the present teams, including those at play."""
-        current_time, heard = self._clock(), self._tables.idle_seconds_by_player()
+        current_time, heard = self._clock(), self._match_host.idle_seconds_by_player()
         present = {
             team for team, ago in heard.items() if ago is not None and ago <= PRESENCE_SECONDS
         }
-        rests = absence_break_end_by_team(self._meetings.values())
+        rests = absence_break_end_by_team(self._practice_matches.values())
         present -= {team for team, until in rests.items() if until > current_time}
-        available = busy | (present - self._records.withdrawn_teams().keys())
+        available = busy | (present - self._records.withdrawal_reasons_by_team().keys())
         return [team.id for team in self._records.teams() if team.id in available]
 
 
@@ -163,7 +171,7 @@ def absence_break_end_by_team(practice_matches: Iterable[PracticeMatch]) -> dict
 def practice_ratings(practice_matches: Iterable[PracticeMatch]) -> dict[TeamId, Rating]:
     """Return the ratings of all teams with a match that counts."""
     return dict(
-        _rated(
+        _rate_shares(
             tuple(
                 (meeting.teams, meeting.first_team_share)
                 for meeting in practice_matches
@@ -174,7 +182,7 @@ def practice_ratings(practice_matches: Iterable[PracticeMatch]) -> dict[TeamId, 
 
 
 @lru_cache(maxsize=2)
-def _rated(shares: tuple[tuple[tuple[TeamId, ...], float], ...]) -> dict[TeamId, Rating]:
+def _rate_shares(shares: tuple[tuple[tuple[TeamId, ...], float], ...]) -> dict[TeamId, Rating]:
     """Return the ratings from these shares; cached, because they take long to compute."""
     return rate_teams({team for teams, _ in shares for team in teams}, shares)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cardsharp.contest.freeze import current_freeze
+from cardsharp.contest.freeze import active_or_scheduled_freeze
 from cardsharp.contest.models import ContestSettings, ContestStage
 from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.teams import (
@@ -15,7 +15,7 @@ from cardsharp.contest.teams import (
 from cardsharp.errors import ConfigError
 from cardsharp.store.documents import DocumentStore, Key, try_commit
 
-_ORDER = (ContestStage.RUNNING, ContestStage.OPEN, ContestStage.OVER)
+_STAGE_ORDER = (ContestStage.RUNNING, ContestStage.OPEN, ContestStage.OVER)
 
 
 class ContestRepository:
@@ -39,19 +39,19 @@ class ContestRepository:
         """Return the names: running or frozen contests first, then future ones, then finished."""
 
         def order(state: ContestState) -> int:
-            is_frozen = state.stage is ContestStage.OVER and current_freeze(
+            is_frozen = state.stage is ContestStage.OVER and active_or_scheduled_freeze(
                 self.get(state.settings.name)
             )
-            return _ORDER.index(ContestStage.RUNNING if is_frozen else state.stage)
+            return _STAGE_ORDER.index(ContestStage.RUNNING if is_frozen else state.stage)
 
-        return [state.settings.name for state in sorted(self._progress(), key=order)]
+        return [state.settings.name for state in sorted(self._load_states(), key=order)]
 
     def active_contests(self) -> Iterator[ContestRecords]:
         """Yield the contests that are in practice or running."""
-        for state in self._progress():
+        for state in self._load_states():
             if state.stage is ContestStage.RUNNING or state.practice is not None:
                 yield self.get(state.settings.name)
 
-    def _progress(self) -> list[ContestState]:
+    def _load_states(self) -> list[ContestState]:
         documents = all_documents(self.documents, CONTESTS)
         return [PROGRESS.validate_python(document.body) for document in documents]

@@ -51,11 +51,11 @@ from cardsharp.core.credentials import digest_ha1
 from cardsharp.errors import ConfigError, WriteConflict
 from cardsharp.store.documents import Delete, Write
 
-_RULING = TypeAdapter(Ruling)
+_RULING_ADAPTER = TypeAdapter(Ruling)
 RESULT = TypeAdapter(PairingResult)
-_MEETING = TypeAdapter(PracticeMatch)
-_STANDING = TypeAdapter(models.RatingSnapshot)
-_FAULTS = TypeAdapter(TeamFaults)
+_PRACTICE_MATCH_ADAPTER = TypeAdapter(PracticeMatch)
+_RATING_SNAPSHOT_ADAPTER = TypeAdapter(models.RatingSnapshot)
+_TEAM_FAULTS_ADAPTER = TypeAdapter(TeamFaults)
 
 MAX_RECENT_FAULTS = 20  # faults of a team that are stored with their text; older ones are counted
 MAX_FAULT_LENGTH = 500  # characters of a stored fault
@@ -81,7 +81,7 @@ class ContestRecords(ContestTeamStore):
 
         It takes part at once, or from the next round on.
         """
-        since = self._next_round(name)
+        since = self._find_entry_round(name)
         check_team_name(name, self.teams())
         team_id, password = secrets.token_hex(12), new_password()
         team = TeamEntry(team_id, name, digest_ha1(team_id, password), strategy, since)
@@ -93,7 +93,7 @@ class ContestRecords(ContestTeamStore):
             ) from None
         return team, password
 
-    def _next_round(self, name: str) -> int:
+    def _find_entry_round(self, name: str) -> int:
         """Return the first round that a new team can play; raise `ConfigError` if there is none."""
         stage, results = self.stage, self.results()
         if stage is ContestStage.OPEN:
@@ -133,28 +133,32 @@ class ContestRecords(ContestTeamStore):
             *changes(action_number),
         )
 
-    def withdrawn_teams(self) -> dict[TeamId, str]:
+    def withdrawal_reasons_by_team(self) -> dict[TeamId, str]:
         """Return the teams that have withdrawn, each with its reason."""
         return {
             document.key.sort_key: str(document.body["reason"])
             for document in self.documents_of("withdrawn")
         }
 
-    def rulings(self) -> dict[str, Ruling]:
+    def rulings_by_pairing(self) -> dict[str, Ruling]:
         """Return the rulings by pairing."""
         rulings = [
-            _RULING.validate_python(document.body) for document in self.documents_of("ruling")
+            _RULING_ADAPTER.validate_python(document.body)
+            for document in self.documents_of("ruling")
         ]
         return {ruling.pairing: ruling for ruling in rulings}
 
     def save_results(
-        self, results: Iterable[PairingResult], discarded: Iterable[PairingResult] = ()
+        self, results: Iterable[PairingResult], discarded_results: Iterable[PairingResult] = ()
     ) -> None:
-        """Save the current results, replacing the previous ones; unchanged documents stay."""
-        self._keep("aside", discarded)
-        self._keep("result", results)
+        """Save the current results and the discarded ones, each replacing the previous.
 
-    def _keep(self, kind: str, results: Iterable[PairingResult]) -> None:
+        Unchanged documents stay.
+        """
+        self._write_results("aside", discarded_results)
+        self._write_results("result", results)
+
+    def _write_results(self, kind: str, results: Iterable[PairingResult]) -> None:
         existing = {document.key: document for document in self.documents_of(kind)}
         puts = [
             build_document_put(self.document_key(kind, f"{result_index:05}"), RESULT, result)
@@ -187,40 +191,42 @@ class ContestRecords(ContestTeamStore):
     def add_practice_match(self, practice_match: PracticeMatch) -> None:
         """Store an ended practice match under its number."""
         key = self.document_key("meeting", f"{practice_match.number:07}")
-        self.documents.commit(build_document_put(key, _MEETING, practice_match))
+        self.documents.commit(build_document_put(key, _PRACTICE_MATCH_ADAPTER, practice_match))
 
     def practice_matches(self) -> list[PracticeMatch]:
         """Return the ended practice matches in the order of their ends."""
         matches = [
-            _MEETING.validate_python(document.body) for document in self.documents_of("meeting")
+            _PRACTICE_MATCH_ADAPTER.validate_python(document.body)
+            for document in self.documents_of("meeting")
         ]
         return sorted(matches, key=lambda meeting: (meeting.at, meeting.number))
 
     def add_rating_snapshot(self, snapshot: models.RatingSnapshot) -> None:
         """Store ratings under the number of matches that they are from."""
         key = self.document_key("standing", f"{snapshot.played:07}")
-        self.documents.commit(build_document_put(key, _STANDING, snapshot))
+        self.documents.commit(build_document_put(key, _RATING_SNAPSHOT_ADAPTER, snapshot))
 
-    def rating_history(self) -> list[models.RatingSnapshot]:
+    def practice_rating_history(self) -> list[models.RatingSnapshot]:
         """Return the ratings of practice over time, the oldest first."""
         return [
-            _STANDING.validate_python(document.body) for document in self.documents_of("standing")
+            _RATING_SNAPSHOT_ADAPTER.validate_python(document.body)
+            for document in self.documents_of("standing")
         ]
 
-    def team_faults(self) -> dict[TeamId, TeamFaults]:
+    def faults_by_team(self) -> dict[TeamId, TeamFaults]:
         """Return the faults of all teams that have any."""
         return {
-            document.key.sort_key: _FAULTS.validate_python(document.body)
+            document.key.sort_key: _TEAM_FAULTS_ADAPTER.validate_python(document.body)
             for document in self.documents_of("fault")
         }
 
     def add_team_fault(self, team: TeamId, message: str, occurred_at: datetime) -> None:
         """Add a fault of a team."""
-        faults = self.team_faults().get(team, TeamFaults())
+        faults = self.faults_by_team().get(team, TeamFaults())
         recent_faults = (models.TeamFault(occurred_at, message[:MAX_FAULT_LENGTH]), *faults.last)[
             :MAX_RECENT_FAULTS
         ]
         updated = TeamFaults(faults.count + 1, recent_faults)
         self.documents.commit(
-            build_document_put(self.document_key("fault", team), _FAULTS, updated)
+            build_document_put(self.document_key("fault", team), _TEAM_FAULTS_ADAPTER, updated)
         )

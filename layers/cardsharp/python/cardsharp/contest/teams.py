@@ -41,7 +41,7 @@ def check_team_name(name: str, existing_teams: Iterable[TeamEntry]) -> None:
         (
             team.name
             for team in existing_teams
-            if _canonical_name(team.name) == _canonical_name(name)
+            if _canonicalize_name(team.name) == _canonicalize_name(name)
         ),
         None,
     )
@@ -54,8 +54,8 @@ def new_password() -> str:
     return secrets.token_hex(16)
 
 
-def _canonical_name(name: str) -> str:
-    """Return a name in the form by which people tell names apart.
+def _canonicalize_name(name: str) -> str:
+    """Return the form of a name by which names are compared.
 
     Names that differ only in capitals, character widths or ligatures have the same form.
     """
@@ -78,11 +78,11 @@ class ContestState:
 
 
 PROGRESS = TypeAdapter(ContestState)
-_TEAM = TypeAdapter(TeamEntry)
+_TEAM_ADAPTER = TypeAdapter(TeamEntry)
 
 CONTESTS, PLAYERS = "contests", "players"  # of all contests, and of a cloud arena's players
 
-_PAGE = 1000
+_PAGE_SIZE = 1000
 
 
 class ContestTeamStore:
@@ -93,8 +93,8 @@ class ContestTeamStore:
     """
 
     def __init__(self, documents: DocumentStore, name: str) -> None:
-        self.documents, self._name = documents, name
-        self.settings = self._progress.settings
+        self.documents, self._contest_name = documents, name
+        self.settings = self._state.settings
 
     def __enter__(self) -> Self:
         return self
@@ -109,20 +109,20 @@ class ContestTeamStore:
     @property
     def stage(self) -> ContestStage:
         """Stage of the contest."""
-        return self._progress.stage
+        return self._state.stage
 
     @property
     def practice_until(self) -> datetime | None:
         """Time until which practice matches begin; None once practice is over and none runs."""
-        return self._progress.practice
+        return self._state.practice
 
     def set_practice_until(self, until: datetime | None) -> None:
         """Let practice matches begin until that time; None if none is left."""
-        self._change(lambda state: replace(state, practice=until))
+        self._update_state(lambda state: replace(state, practice=until))
 
     def start_contest(self) -> None:
         """Begin the contest if it has not begun; from then on no team can be removed."""
-        self._change(
+        self._update_state(
             lambda state: (
                 replace(state, stage=ContestStage.RUNNING)
                 if state.stage is ContestStage.OPEN
@@ -130,14 +130,17 @@ class ContestTeamStore:
             )
         )
 
-    def end_contest(self, max_actions: int) -> None:
-        """Set the contest to over, unless organisers have taken more than `max_actions` actions.
+    def end_contest_unless_admin_acted(self, seen_admin_action_count: int) -> None:
+        """Set the contest to over, unless organisers have acted since the caller read its state.
 
-        Entries of late teams count as actions, see `admin_action_count`.
+        `seen_admin_action_count` is the `admin_action_count` that the caller has read. Entries of
+        late teams count as actions.
         """
-        self._change(
+        self._update_state(
             lambda state: (
-                replace(state, stage=ContestStage.OVER) if state.ruled <= max_actions else state
+                replace(state, stage=ContestStage.OVER)
+                if state.ruled <= seen_admin_action_count
+                else state
             )
         )
 
@@ -146,7 +149,7 @@ class ContestTeamStore:
         documents = sorted(
             self.documents_of("team"), key=lambda document: int(str(document.body["seed"]))
         )
-        return [_TEAM.validate_python(document.body) for document in documents]
+        return [_TEAM_ADAPTER.validate_python(document.body) for document in documents]
 
     def append_team(self, team: TeamEntry) -> None:
         """Add a team as the last seed.
@@ -158,30 +161,36 @@ class ContestTeamStore:
             raise WriteConflict("Another team has taken the name.")
         seed = progress.entered + 1
         stage = ContestStage.OPEN if team.since == 1 else ContestStage.RUNNING
-        self._change_teams(
-            document, seed, self._put_team(team, seed, 0), _player(team), stage=stage
+        self._commit_team_changes(
+            document,
+            seed,
+            self._build_team_put(team, seed, 0),
+            _build_player_put(team),
+            stage=stage,
         )
 
     def reset_password(self, name: str) -> tuple[TeamEntry, str]:
         """Give a team a new password, which replaces the old one within seconds; return both."""
         password = new_password()
-        team, document = self._team(name)
+        team, document = self._find_team_entry(name)
         team = replace(team, ha1=digest_ha1(team.id, password))
         seed = int(str(document.body["seed"]))
-        player = replace(team, name=self.announced_player_names().get(team.id, team.name))
-        self.documents.commit(self._put_team(team, seed, document.version), _player(player))
+        player = replace(team, name=self.team_names_at_arena().get(team.id, team.name))
+        self.documents.commit(
+            self._build_team_put(team, seed, document.version), _build_player_put(player)
+        )
         return team, password
 
     def remove_team(self, name: str) -> None:
         """Remove a team before the contest has begun."""
-        self._refuse_once_begun()
+        self._check_not_begun()
         state_document, progress = self._load_state()
-        team, document = self._team(name)
+        team, document = self._find_team_entry(name)
         player = self.documents.get(Key(PLAYERS, team.id))
         removed_documents = [item for item in (document, player) if item is not None]
         changes: list[Write] = [Delete(item.key, item.version) for item in removed_documents]
         changes.append(Put(self.document_key("gone", team.id), {"name": team.name}, None))
-        self._change_teams(state_document, progress.entered + 1, *changes)
+        self._commit_team_changes(state_document, progress.entered + 1, *changes)
 
     def team_names_with_removed(self) -> dict[TeamId, str]:
         """Return the names of all teams, including removed ones, which may have practised."""
@@ -193,20 +202,20 @@ class ContestTeamStore:
 
     def set_seeding(self, order: Sequence[TeamId]) -> None:
         """Seed the teams in this order of all their ids, before the contest has begun."""
-        self._refuse_once_begun()
+        self._check_not_begun()
         document, progress = self._load_state()
         teams = {team.id: team for team in self.teams()}
         seeded_ids = enumerate(order, progress.entered + 1)
-        puts = [self._put_team(teams[team], seed, None) for seed, team in seeded_ids]
-        self._change_teams(document, progress.entered + len(order), *puts)
+        puts = [self._build_team_put(teams[team], seed, None) for seed, team in seeded_ids]
+        self._commit_team_changes(document, progress.entered + len(order), *puts)
 
-    def find_team(self, name: str) -> TeamEntry:
+    def resolve_team(self, name_or_id: str) -> TeamEntry:
         """Return the team with that name or id; raise `ConfigError` if there is none."""
-        return self._team(name)[0]
+        return self._find_team_entry(name_or_id)[0]
 
-    def _team(self, name: str) -> tuple[TeamEntry, Document]:
+    def _find_team_entry(self, name: str) -> tuple[TeamEntry, Document]:
         entries = [
-            (_TEAM.validate_python(document.body), document)
+            (_TEAM_ADAPTER.validate_python(document.body), document)
             for document in self.documents_of("team")
         ]
         team_entry = next(
@@ -217,18 +226,24 @@ class ContestTeamStore:
             raise ConfigError(f"There is no team {name}. Teams of this contest: {names}.")
         return team_entry
 
-    def _put_team(self, team: TeamEntry, seed: int, expected: int | None) -> Put:
-        put = build_document_put(self.document_key("team", team.id), _TEAM, team, expected)
+    def _build_team_put(self, team: TeamEntry, seed: int, expected_version: int | None) -> Put:
+        put = build_document_put(
+            self.document_key("team", team.id), _TEAM_ADAPTER, team, expected_version
+        )
         return put._replace(body={**put.body, "seed": seed})
 
-    def _change_teams(
+    def _commit_team_changes(
         self,
         document: Document,
         entered: int,
         *changes: Write,
         stage: ContestStage = ContestStage.OPEN,
     ) -> None:
-        """Change teams of a contest in that stage; raise `WriteConflict` if it has changed."""
+        """Commit changes of a contest's teams.
+
+        Raises `WriteConflict` if the contest is not in `stage`, or has changed since `document`
+        was read.
+        """
         progress = PROGRESS.validate_python(document.body)
         if progress.stage is not stage:
             raise WriteConflict("The contest has moved to another stage.")
@@ -241,7 +256,7 @@ class ContestTeamStore:
             build_document_put(document.key, PROGRESS, counted, document.version), *changes
         )
 
-    def _refuse_once_begun(self) -> None:
+    def _check_not_begun(self) -> None:
         if self.stage is not ContestStage.OPEN:
             raise ConfigError(
                 "The contest has begun, so teams can no longer be removed or seeded again. A team "
@@ -252,14 +267,17 @@ class ContestTeamStore:
         self, name: str, new_name: str, *, notify_arena: bool
     ) -> tuple[TeamEntry, list[Put]]:
         """Build the writes of a team's new name, with the arena's if `notify_arena`."""
-        team, document = self._team(name)
+        team, document = self._find_team_entry(name)
         check_team_name(
             new_name, [existing_team for existing_team in self.teams() if existing_team != team]
         )
         puts = [Put(document.key, {**document.body, "name": new_name}, None)]
-        return team, [*puts, *([_player(replace(team, name=new_name))] if notify_arena else [])]
+        return team, [
+            *puts,
+            *([_build_player_put(replace(team, name=new_name))] if notify_arena else []),
+        ]
 
-    def announced_player_names(self) -> dict[TeamId, str]:
+    def team_names_at_arena(self) -> dict[TeamId, str]:
         """Return the names of the teams that the arena has."""
         documents = (self.documents.get(Key(PLAYERS, team.id)) for team in self.teams())
         return {
@@ -270,24 +288,26 @@ class ContestTeamStore:
 
     def build_name_announcement_writes(self) -> list[Put]:
         """Build the writes that announce to the arena the names that it does not have yet."""
-        announced_names = self.announced_player_names()
+        announced_names = self.team_names_at_arena()
         return [
-            _player(team) for team in self.teams() if announced_names.get(team.id, "") != team.name
+            _build_player_put(team)
+            for team in self.teams()
+            if announced_names.get(team.id, "") != team.name
         ]
 
     @property
     def admin_action_count(self) -> int:
         """Number of organisers' actions so far, including entries of late teams."""
-        return self._progress.ruled
+        return self._state.ruled
 
     @property
     def is_paused(self) -> bool:
         """True if the contest is paused, so that no match may begin."""
-        return self._progress.paused
+        return self._state.paused
 
     def set_paused(self, *, paused: bool) -> None:
         """Pause the contest if `paused`, so that no match begins; else resume it."""
-        self._change(lambda state: replace(state, paused=paused))
+        self._update_state(lambda state: replace(state, paused=paused))
 
     def commit_in_batches(self, changes: Sequence[Write]) -> None:
         """Commit the writes in batches; readers may see some of them earlier than the others."""
@@ -296,19 +316,20 @@ class ContestTeamStore:
 
     def _load_state(self) -> tuple[Document, ContestState]:
         """Return the contest's state document, and the state in it."""
-        document = self.documents.get(Key(CONTESTS, self._name))
+        document = self.documents.get(Key(CONTESTS, self._contest_name))
         if document is None:
             raise ConfigError(
-                f"There is no contest {self._name}. Create one with `cardsharp contest new`."
+                f"There is no contest {self._contest_name}. Create one with `cardsharp "
+                "contest new`."
             )
         return document, PROGRESS.validate_python(document.body)
 
     @property
-    def _progress(self) -> ContestState:
+    def _state(self) -> ContestState:
         return self._load_state()[1]
 
-    def _change(self, change: Callable[[ContestState], ContestState]) -> None:
-        """Apply a change to the current state, repeating it while other writers interfere."""
+    def _update_state(self, change: Callable[[ContestState], ContestState]) -> None:
+        """Apply a change to the current state; retry while other writers interfere."""
         while True:
             document, state = self._load_state()
             new_state = change(state)
@@ -318,19 +339,19 @@ class ContestTeamStore:
 
     def document_key(self, kind: str, sort: str) -> Key:
         """Return the key of a document of that kind."""
-        return Key(f"contest#{self._name}#{kind}", sort)
+        return Key(f"contest#{self._contest_name}#{kind}", sort)
 
     def documents_of(self, kind: str) -> Iterator[Document]:
         """Yield all documents of a kind in order."""
-        return all_documents(self.documents, f"contest#{self._name}#{kind}")
+        return all_documents(self.documents, f"contest#{self._contest_name}#{kind}")
 
 
 def all_documents(documents: DocumentStore, partition: str) -> Iterator[Document]:
     """Yield all documents of a partition in order."""
-    page = documents.query(partition, limit=_PAGE)
+    page = documents.query(partition, limit=_PAGE_SIZE)
     yield from page
-    while len(page) == _PAGE:
-        page = documents.query(partition, page[-1].key.sort_key, _PAGE)
+    while len(page) == _PAGE_SIZE:
+        page = documents.query(partition, page[-1].key.sort_key, _PAGE_SIZE)
         yield from page
 
 
@@ -341,7 +362,10 @@ def build_document_put(
     return Put(key, kind.dump_python(value, mode="json"), expected)
 
 
-def _player(team: TeamEntry) -> Put:
-    """Return the write of a team's player entry; a cloud arena plays a team with a strategy."""
+def _build_player_put(team: TeamEntry) -> Put:
+    """Return the write of a team's player entry.
+
+    If the entry names a strategy, a cloud arena plays for the team with it.
+    """
     strategy = {} if team.strategy is None else {"strategy": team.strategy}
     return Put(Key(PLAYERS, team.id), {"name": team.name, "ha1": team.ha1, **strategy}, None)

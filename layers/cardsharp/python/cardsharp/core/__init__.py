@@ -19,11 +19,11 @@ if TYPE_CHECKING:
         utc_now,
     )
     from cardsharp.core.credentials import DIGEST_REALM, Credentials, digest_ha1
-    from cardsharp.core.metrics import ALARM_METRICS, Metric, Metrics
+    from cardsharp.core.metrics import ALARM_METRICS, MetricName, Metrics
     from cardsharp.core.private_files import create_private_file, restrict_permissions
     from cardsharp.core.queue import NO_DELAY, Message, Queue
     from cardsharp.core.redaction import redact, register_secrets
-    from cardsharp.core.text_files import DecodedText, decode_text, read_json_text, read_text
+    from cardsharp.core.text_files import DecodedText, decode_text, read_text, read_valid_json_text
     from cardsharp.core.time_zones import to_local, zone_named
 
 __all__ = (
@@ -34,7 +34,7 @@ __all__ = (
     "Credentials",
     "DecodedText",
     "Message",
-    "Metric",
+    "MetricName",
     "Metrics",
     "Queue",
     "RemainingTime",
@@ -44,8 +44,8 @@ __all__ = (
     "create_private_file",
     "decode_text",
     "digest_ha1",
-    "read_json_text",
     "read_text",
+    "read_valid_json_text",
     "redact",
     "register_secrets",
     "restrict_permissions",
@@ -65,7 +65,7 @@ __getattr__ = lazy_exports(
         "Credentials": "credentials",
         "DecodedText": "text_files",
         "Message": "queue",
-        "Metric": "metrics",
+        "MetricName": "metrics",
         "Metrics": "metrics",
         "Queue": "queue",
         "RemainingTime": "clock",
@@ -75,7 +75,7 @@ __getattr__ = lazy_exports(
         "create_private_file": "private_files",
         "decode_text": "text_files",
         "digest_ha1": "credentials",
-        "read_json_text": "text_files",
+        "read_valid_json_text": "text_files",
         "read_text": "text_files",
         "redact": "redaction",
         "register_secrets": "redaction",

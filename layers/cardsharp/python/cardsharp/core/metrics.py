@@ -4,7 +4,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 
-class Metric(StrEnum):
+class MetricName(StrEnum):
     """Name of a metric, as CloudWatch shows it."""
 
     MATCHES_WON = "MatchesWon"
@@ -28,7 +28,12 @@ class Metric(StrEnum):
 
 
 ALARM_METRICS = frozenset(
-    {Metric.POLLS, Metric.UNANSWERED_DISPATCHES, Metric.PICKUP_DELAY, Metric.TIMEOUTS}
+    {
+        MetricName.POLLS,
+        MetricName.UNANSWERED_DISPATCHES,
+        MetricName.PICKUP_DELAY,
+        MetricName.TIMEOUTS,
+    }
 )
 """Metrics with an alarm in every stack; the others cost money only where they are enabled."""
 
@@ -39,10 +44,10 @@ class Metrics:
     Instances are compared by identity.
     """
 
-    def count(self, metric: Metric, amount: int = 1, **dimensions: str) -> None:
+    def count(self, metric: MetricName, amount: int = 1, **dimensions: str) -> None:
         """Add `amount` to a metric."""
 
-    def record_duration(self, metric: Metric, duration: timedelta, **dimensions: str) -> None:
+    def record_duration(self, metric: MetricName, duration: timedelta, **dimensions: str) -> None:
         """Add a duration to a metric."""
 
     def flush(self) -> None:

@@ -28,7 +28,7 @@ class Queue(Protocol):
     def send(self, body: str, delay: timedelta = NO_DELAY) -> None:
         """Put a message at the end of the queue, to be received after `delay`: whole seconds."""
 
-    def receive(self, wait_time: timedelta) -> Message | None:
+    def receive_message(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time` for one."""
 
     def change_visibility(self, receipt: str, delay: timedelta) -> None:

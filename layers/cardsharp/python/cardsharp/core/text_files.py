@@ -12,16 +12,17 @@ from typing import NamedTuple
 
 from cardsharp.errors import ConfigError
 
-_MARKS = (  # of an encoding at a text's beginning; that of UTF-32 begins as that of UTF-16 does
+# Byte order marks at the beginning of a text. That of UTF-32 begins with that of UTF-16.
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_FALLBACKS = ("cp1252", "latin-1")  # as older programs save; the last one reads any byte
+_FALLBACK_ENCODINGS = ("cp1252", "latin-1")  # as older programs save; the last one reads any byte
 
-_END_OF_LINE = re.compile(r"\r\n|\r|\n")
+_LINE_END_PATTERN = re.compile(r"\r\n|\r|\n")
 
 
 class DecodedText(NamedTuple):
@@ -44,33 +45,37 @@ def decode_text(data: bytes, name: str, *, guess: bool = False) -> DecodedText:
     `name` is what messages call the file. Raises `ConfigError`.
     """
     bom, encoding = next(
-        ((bom, encoding) for bom, encoding in _MARKS if data.startswith(bom)), (b"", "utf-8")
+        ((bom, encoding) for bom, encoding in _BYTE_ORDER_MARKS if data.startswith(bom)),
+        (b"", "utf-8"),
     )
-    body, names = data[len(bom) :], [encoding, *(_FALLBACKS if guess and not bom else ())]
+    body, names = data[len(bom) :], [encoding, *(_FALLBACK_ENCODINGS if guess and not bom else ())]
     for each in names:
         try:
             text = body.decode(each)
         except UnicodeDecodeError as error:
             if each == names[-1]:
-                raise ConfigError(_undecoded(body, error, name, bom)) from None
+                raise ConfigError(_describe_decode_error(body, error, name, bom)) from None
             continue
         if "\0" in text:
             line = text[: text.index("\0")].count("\n") + 1
             raise ConfigError(
                 f"{name}, line {line}, is no text; save it as UTF-8, or give another."
             )
-        return DecodedText(_END_OF_LINE.sub("\n", text), each, each != encoding)
+        return DecodedText(_LINE_END_PATTERN.sub("\n", text), each, each != encoding)
     raise AssertionError("the last encoding has returned or raised")
 
 
-def _undecoded(body: bytes, error: UnicodeDecodeError, name: str, bom: bytes) -> str:
-    """Return a sentence that says where a text is not in its encoding, and what to do."""
+def _describe_decode_error(body: bytes, error: UnicodeDecodeError, name: str, bom: bytes) -> str:
+    """Return a sentence on where a text is not in its encoding, and on what to do."""
     if bom and bom != codecs.BOM_UTF8:
         return f"{name} begins as {error.encoding.upper()} does and is not; save it as UTF-8."
     prefix = body[: error.start]
     start = max(prefix.rfind(b"\n"), prefix.rfind(b"\r")) + 1
     column = len(prefix[start:].decode("utf-8", "replace")) + 1
-    return f"{name}, line {_line_of(error)}, column {column}, is not in UTF-8; save it as UTF-8."
+    return (
+        f"{name}, line {_find_error_line(error)}, column {column}, is not in UTF-8; "
+        "save it as UTF-8."
+    )
 
 
 def read_text(path: Path, *, guess: bool = False) -> DecodedText:
@@ -100,7 +105,7 @@ def describe_json_error(text: str, first_line: int = 1) -> str | None:
     return None
 
 
-def read_json_text(path: Path) -> str:
+def read_valid_json_text(path: Path) -> str:
     """Return the text of a file that is one JSON document; raises `ConfigError` where it is not."""
     text = read_text(path).text
     fault = describe_json_error(text)
@@ -118,7 +123,9 @@ def describe_source_encoding_error(path: Path) -> str | None:
         data = path.read_bytes()
     except OSError:
         return None
-    marked = next((encoding for bom, encoding in _MARKS[1:] if data.startswith(bom)), None)
+    marked = next(
+        (encoding for bom, encoding in _BYTE_ORDER_MARKS[1:] if data.startswith(bom)), None
+    )
     if marked is not None:
         return f"it is in {marked.upper()}; save it as UTF-8"
     try:
@@ -128,7 +135,7 @@ def describe_source_encoding_error(path: Path) -> str | None:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = _line_of(error)
+        line = _find_error_line(error)
         return (
             f"line {line} is not in {encoding.upper()}; save it as UTF-8, or name its encoding in "
             "the first line: # -*- coding: latin-1 -*-"
@@ -136,6 +143,6 @@ def describe_source_encoding_error(path: Path) -> str | None:
     return "it is no text; save it as UTF-8" if "\0" in text else None
 
 
-def _line_of(error: UnicodeDecodeError) -> int:
+def _find_error_line(error: UnicodeDecodeError) -> int:
     prefix = error.object[: error.start].decode("latin-1")
-    return len(_END_OF_LINE.findall(prefix)) + 1
+    return len(_LINE_END_PATTERN.findall(prefix)) + 1

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 from cardsharp.errors import ConfigError
 
-VARIABLE = "TZ"
+TIME_ZONE_VARIABLE = "TZ"
 
-_RULE = re.compile(r"(<[\w+-]+>|[A-Za-z]{3,})[+-]?\d.*")
+_POSIX_RULE_PATTERN = re.compile(r"(<[\w+-]+>|[A-Za-z]{3,})[+-]?\d.*")
 """A rule as POSIX writes it, such as `CET-1CEST,M3.5.0,M10.5.0/3`."""
 
 
@@ -37,17 +37,21 @@ def local_zone(environment: Mapping[str, str] | None = None) -> tzinfo | None:
     None for what the C library says. Raises `ConfigError` for a name that means no zone: the C
     library would take it for UTC without a word.
     """
-    name = (os.environ if environment is None else environment).get(VARIABLE, "").removeprefix(":")
+    name = (
+        (os.environ if environment is None else environment)
+        .get(TIME_ZONE_VARIABLE, "")
+        .removeprefix(":")
+    )
     if not name or name.startswith("/"):
         return None
     try:
         return zone_named(name)
     except ValueError:
-        if _RULE.fullmatch(name):
+        if _POSIX_RULE_PATTERN.fullmatch(name):
             return None
         raise ConfigError(
-            f"{VARIABLE} names the time zone {name}, which does not exist; set it to a name such "
-            "as Europe/Berlin, or unset it for the zone of this machine."
+            f"{TIME_ZONE_VARIABLE} names the time zone {name}, which does not exist; set it to a "
+            "name such as Europe/Berlin, or unset it for the zone of this machine."
         ) from None
 
 
@@ -69,16 +73,18 @@ def next_time_of_day(time_of_day: time, start: datetime, zone: tzinfo | None = N
     today = start.astimezone(zone).date()
     days = (today + timedelta(days=day) for day in count())
     moments = (
-        moment for day in days for moment in _moments(datetime.combine(day, time_of_day), zone)
+        moment
+        for day in days
+        for moment in _resolve_wall_time(datetime.combine(day, time_of_day), zone)
     )
     return next(moment for moment in moments if moment > start)
 
 
-def _moments(wall: datetime, zone: tzinfo | None) -> Iterator[datetime]:
-    """Yield when a clock of the zone shows that date and time: once, or twice."""
+def _resolve_wall_time(wall_time: datetime, zone: tzinfo | None) -> Iterator[datetime]:
+    """Yield each moment at which the zone's clocks show that date and time: one or two."""
     # `timestamp` and not `astimezone`, which takes the later offset for what C's clock leaves out.
     first, second = (
-        datetime.fromtimestamp(wall.replace(tzinfo=zone, fold=fold).timestamp(), UTC)
+        datetime.fromtimestamp(wall_time.replace(tzinfo=zone, fold=fold).timestamp(), UTC)
         for fold in (0, 1)
     )
     yield first

@@ -41,7 +41,7 @@ class AnalysisView:
         reaches an end.
         """
         worths = [point.worth for point in self.analysis.curve]
-        if self._is_chance:
+        if self._is_probability:
             return [round(100 * worth) for worth in worths]
         max_value = max((abs(worth) for worth in worths), default=0.0) or 1.0
         return [round(50 + 50 * worth / max_value) for worth in worths]
@@ -53,7 +53,7 @@ class AnalysisView:
 
     def format_value(self, value: float) -> str:
         """A figure in the judge's unit."""
-        return format_percent(value) if self._is_chance else f"{value:.2f}"
+        return format_percent(value) if self._is_probability else f"{value:.2f}"
 
     def format_difference(self, value: float) -> str:
         """A difference in the judge's unit, with its sign."""
@@ -61,7 +61,7 @@ class AnalysisView:
         return f"{'-' if value < 0 else '+'}{text}" if text.strip("0. %") else text
 
     @property
-    def _is_chance(self) -> bool:
+    def _is_probability(self) -> bool:
         return self.analysis.form.endswith("%")
 
 

@@ -17,7 +17,7 @@ BoardParts = Mapping[str, Markup | None]
 None leaves a part as it was. What players have is called `seat0`, `seat1` and so on.
 """
 
-NOTHING = Markup("")
+EMPTY_MARKUP = Markup("")
 
 _CACHE_SIZE = (
     4096  # pieces that are kept, as all tables are drawn of the same few: more than a game has
@@ -35,7 +35,7 @@ class BoardRenderer(NamedTuple):
     render_step: Callable[[Header, ReplayStep], BoardParts]
     render_position: Callable[[Sequence[str], int, Any], BoardParts] | None = None
     """The table as a seat sees it: the players' names by seat, whose eyes, and its position."""
-    action_face: Callable[[Any], Markup] = lambda _: NOTHING
+    action_face: Callable[[Any], Markup] = lambda _: EMPTY_MARKUP
     """Returns the markup on the button of an action beside its name, such as a card."""
     action_part: Callable[[Any], str] = lambda _: ""
     """The part that makes an action when it is clicked: for one whose `face` is no card."""
@@ -47,14 +47,14 @@ class BoardRenderer(NamedTuple):
 @lru_cache(maxsize=_CACHE_SIZE)
 def render_symbol(name: str, label: str = "") -> Markup:
     """One of the game's symbols; a screen reader says its label where no text beside it does."""
-    attributes = Markup(' role="img" aria-label="{}"').format(label) if label else NOTHING
+    attributes = Markup(' role="img" aria-label="{}"').format(label) if label else EMPTY_MARKUP
     return Markup('<svg{}><use href="#{}"/></svg>').format(attributes, name)
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def render_card(rank: object, suit: str, name: str = "", kind: str = "") -> Markup:
     """An open card: its rank, the shape of its suit, and what the suit is called."""
-    label = Markup("<i>{}</i>").format(name) if name else NOTHING
+    label = Markup("<i>{}</i>").format(name) if name else EMPTY_MARKUP
     template = Markup('<span class="card {}"><b>{}</b>{}{}</span>')
     return template.format(
         f"{suit} {kind}".strip(), rank, render_symbol(suit, "" if name else suit), label
@@ -62,8 +62,8 @@ def render_card(rank: object, suit: str, name: str = "", kind: str = "") -> Mark
 
 
 def render_row(cards: Iterable[Markup], placeholder: str = "") -> Markup:
-    """Cards beside each other; words where there are none."""
-    content = NOTHING.join(cards)
+    """Render cards beside each other, or the placeholder text if there are none."""
+    content = EMPTY_MARKUP.join(cards)
     if content:
         return Markup('<div class="row">{}</div>').format(content)
     return Markup('<p class="quiet">{}</p>').format(placeholder)
@@ -71,7 +71,7 @@ def render_row(cards: Iterable[Markup], placeholder: str = "") -> Markup:
 
 def render_part(title: str, content: Markup, value: object = "") -> Markup:
     """A part with a title above it, and a figure beside the title."""
-    figure_html = Markup("<b>{}</b>").format(value) if value != "" else NOTHING
+    figure_html = Markup("<b>{}</b>").format(value) if value != "" else EMPTY_MARKUP
     return Markup("<h2><span>{}</span>{}</h2>{}").format(title, figure_html, content)
 
 

@@ -9,7 +9,7 @@ from cardsharp.pages.assets import read_asset
 from cardsharp.pages.rendered_match import RenderedMatch, RenderedStep
 from cardsharp.pages.templates import template_environment
 
-_SIZE = {"width": 860, "height": 560, "seconds": 1.6}  # of the picture, and of a step
+_PICTURE_VALUES = {"width": 860, "height": 560, "seconds": 1.6}  # of the picture, and of a step
 _EXCLUDED_PARTS = ("unseen", "discard")  # parts of a table without which it can be followed
 
 
@@ -27,10 +27,10 @@ def render_highlight_svg(match: RenderedMatch, analysis: AnalysisView | None) ->
         if frame.step.turn == turn
     ]
     context = {
-        **_SIZE,
+        **_PICTURE_VALUES,
         "label": f"{' v '.join(match.side_names)}: turn {turn}, card by card",
-        "style": _trusted_markup(read_asset("look.css") + read_asset("viewer.css")),
-        "symbols": {name: _trusted_markup(lines) for name, lines in match.renderer.symbols.items()},
+        "style": _mark_trusted(read_asset("look.css") + read_asset("viewer.css")),
+        "symbols": {name: _mark_trusted(lines) for name, lines in match.renderer.symbols.items()},
         "game": match.game.name,
         "steps": len(frames),
         "frames": frames,
@@ -38,8 +38,8 @@ def render_highlight_svg(match: RenderedMatch, analysis: AnalysisView | None) ->
     return template_environment().get_template("moment.svg").render(context) + "\n"
 
 
-def _trusted_markup(text: str) -> Markup:
-    """A file or a drawing of our own."""
+def _mark_trusted(text: str) -> Markup:
+    """Mark an asset or a drawing of the project as safe markup."""
     return Markup(text)  # noqa: S704 - nobody else's
 
 
@@ -52,7 +52,7 @@ def _frame_values(
     """
     xml = '<svg xmlns="http://www.w3.org/2000/svg"'
     parts = [
-        (name, _trusted_markup(str(part).replace("<svg", xml)))
+        (name, _mark_trusted(str(part).replace("<svg", xml)))
         for name, part in match.board_at(step_index).items()
         if name not in _EXCLUDED_PARTS
     ]

@@ -21,7 +21,7 @@ from cardsharp.play.catalog import get_game as game_called
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
-_PAIR = 2  # sides of a game of partners
+_SIDE_COUNT = 2  # sides of a game of partners
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +91,11 @@ class RenderedMatch:
     def step_times(self) -> list[str]:
         """UTC time of each step and the seconds since the last one; "" if not recorded."""
         moments = [frame.step.played_at for frame in self.steps]
-        if len({*moments} - {None}) < _PAIR:  # of a match that took no time
+        if len({*moments} - {None}) < _SIDE_COUNT:  # of a match that took no time
             return [""] * len(moments)
         return [
-            _timed(at, previous) for at, previous in zip(moments, [None, *moments], strict=False)
+            _format_step_time(at, previous)
+            for at, previous in zip(moments, [None, *moments], strict=False)
         ]
 
     def board_at(self, step_number: int) -> dict[str, Markup]:
@@ -105,7 +106,7 @@ class RenderedMatch:
         return board
 
 
-def _timed(at: datetime | None, previous: datetime | None) -> str:
+def _format_step_time(at: datetime | None, previous: datetime | None) -> str:
     if at is None:
         return ""
     took = "" if previous is None else f", {(at - previous).total_seconds():.1f} s"
@@ -115,7 +116,9 @@ def _timed(at: datetime | None, previous: datetime | None) -> str:
 def side_names(header: Header) -> tuple[str, ...]:
     """Return the names of the players; partners with one name get it once."""
     alike = tuple(dict.fromkeys(header.players))
-    return alike if _PAIR == len(alike) < len(header.players) else header.names or header.players
+    return (
+        alike if _SIDE_COUNT == len(alike) < len(header.players) else header.names or header.players
+    )
 
 
 def render_match(
@@ -135,22 +138,22 @@ def render_match(
         move for move in public_moves if move.facts is not None or move.intent is not None
     ]
     return RenderedMatch(
-        record if hide_private else _with_strategy_names(record),
+        record if hide_private else _name_players_by_strategy(record),
         visible_moves,
         game,
         game.board_renderer.load(),
     )
 
 
-def _with_strategy_names(record: MatchRecord) -> MatchRecord:
-    """Return the match with the strategies as names, if both are recorded.
+def _name_players_by_strategy(record: MatchRecord) -> MatchRecord:
+    """Return the match with its strategies as player names, if both are recorded.
 
-    The names of their seats say nothing.
+    The names of the seats tell a reader nothing.
     """
     header = header_of(record)
-    if header.opponent is None or len(header.names) != _PAIR:
+    if header.opponent is None or len(header.names) != _SIDE_COUNT:
         return record
-    names = [header.seats.get(seat, header.opponent) for seat in range(_PAIR)]
+    names = [header.seats.get(seat, header.opponent) for seat in range(_SIDE_COUNT)]
     return replace(record, header={**record.header, "names": names})
 
 
@@ -173,15 +176,15 @@ class RenderedBranch:
 def render_branches(match_id: str, ids: BranchIds, render: RenderMatch) -> list[RenderedBranch]:
     """The branches of a match, the earliest step first; those that cannot be read are left out."""
     return sorted(
-        _branches(match_id, ids, render, MAX_BRANCH_DEPTH),
+        _iter_branches(match_id, ids, render, MAX_BRANCH_DEPTH),
         key=lambda rendered: rendered.branch.step,
     )
 
 
-def _branches(
-    match_id: str, ids: BranchIds, render: RenderMatch, remaining_depth: int
+def _iter_branches(
+    match_id: str, find_branch_ids: BranchIds, render: RenderMatch, remaining_depth: int
 ) -> Iterator[RenderedBranch]:
-    for branch_id in ids(match_id) if remaining_depth else ():
+    for branch_id in find_branch_ids(match_id) if remaining_depth else ():
         try:
             match = render(branch_id)
             branch = None if match is None else match.header.branch
@@ -191,7 +194,7 @@ def _branches(
             continue
         first_step, sub_branches = (
             match.steps[branch.step - 1],
-            _branches(branch_id, ids, render, remaining_depth - 1),
+            _iter_branches(branch_id, find_branch_ids, render, remaining_depth - 1),
         )
         did = f"{first_step.player_name} {first_step.description_without_player}".strip()
         end = match.outcome

@@ -15,8 +15,8 @@ A = TypeVar("A")
 D_co = TypeVar("D_co", covariant=True)
 DA = TypeVar("DA", bound=Decision[Any])
 
-_MAX_LEGAL = 8  # legal actions that an error message lists at most
-_MAX_NAME = 60  # characters of a returned value that an error message shows
+_MAX_LISTED_ACTIONS = 8  # legal actions that an error message lists at most
+_MAX_VALUE_CHARS = 60  # characters of a returned value that an error message shows
 
 
 class DecisionResult(NamedTuple, Generic[D_co]):
@@ -102,16 +102,19 @@ class DecisionRunner(NamedTuple, Generic[P, A, DA]):
         None for a legal action.
         """
         if type(action) not in self.action_types:
-            return f"the strategy chose {_label(action)}, which is no action{self._legal(position)}"
+            return (
+                f"the strategy chose {_describe_value(action)}, which is no "
+                f"action{self._legal_hint(position)}"
+            )
         if action in rejected_actions:
             return f"the server refused '{action}'"
         refusal = self.illegal_reason(position, action)
-        return None if refusal is None else f"{refusal}{self._legal(position)}"
+        return None if refusal is None else f"{refusal}{self._legal_hint(position)}"
 
-    def _legal(self, position: P) -> str:
+    def _legal_hint(self, position: P) -> str:
         names = [] if self.legal is None else list(map(str, self.legal(position)))
-        more = ["..."] if len(names) > _MAX_LEGAL else []
-        return f"; legal here: {', '.join(names[:_MAX_LEGAL] + more)}" if names else ""
+        more = ["..."] if len(names) > _MAX_LISTED_ACTIONS else []
+        return f"; legal here: {', '.join(names[:_MAX_LISTED_ACTIONS] + more)}" if names else ""
 
 
 def validate_decision_type(
@@ -130,35 +133,41 @@ def validate_decision_type(
         )
     if not isinstance(decision, decision_type):
         raise InvalidDecision(
-            f"the strategy returned {_label(decision)}, which is no Decision; let decide end "
+            f"the strategy returned {_describe_value(decision)}, which is no Decision; "
+            "let decide end "
             'with `return Decision(action, "why")`'
         )
     if not isinstance(decision.reason, str):
-        raise InvalidDecision(f"the reason of its decision is {_label(decision.reason)}, no text")
+        raise InvalidDecision(
+            f"the reason of its decision is {_describe_value(decision.reason)}, no text"
+        )
     if not isinstance(decision.options, tuple):
-        description = _label(decision.options)
+        description = _describe_value(decision.options)
         raise InvalidDecision(f"the options of its decision are {description}, no tuple of Option")
     for option in decision.options:
         if not isinstance(option, Option):
             raise InvalidDecision(
-                f"an option of its decision is {_label(option)}, which is no Option"
+                f"an option of its decision is {_describe_value(option)}, which is no Option"
             )
         value = option.value
         if value is not None and not (isinstance(value, Real) and isfinite(value)):
-            raise InvalidDecision(f"the value of an option is {_label(value)}, no finite number")
+            raise InvalidDecision(
+                f"the value of an option is {_describe_value(value)}, no finite number"
+            )
     return decision
 
 
-def _label(value: object) -> str:
+def _describe_value(value: object) -> str:
     """Return a value and its type, such as `5 (int)`.
 
-    None is shown as it is. A value whose text is only an address in memory is shown by its type.
+    For None it is only "None". A value whose text is only an address in memory is described
+    by its type.
     """
     kind, value_repr = type(value).__name__, "" if value is None else repr(value)
     if value is None or " at 0x" in value_repr:  # an address differs in each run
         return "None" if value is None else f"a {kind}"
-    cut = shorten(value_repr, _MAX_NAME, placeholder=" ...")
-    return f"{value_repr[:_MAX_NAME] if cut == ' ...' else cut} ({kind})"
+    cut = shorten(value_repr, _MAX_VALUE_CHARS, placeholder=" ...")
+    return f"{value_repr[:_MAX_VALUE_CHARS] if cut == ' ...' else cut} ({kind})"
 
 
 def intent_body(

@@ -26,9 +26,9 @@ TIMEOUT_MESSAGE = "no decision within"  # first words of the error of a late dec
 _MAX_ERROR_CHARS = 300
 _PACKAGE_DIR = Path(__file__).parent
 
-_RERUN_LIMIT = 0.2  # seconds; only a quicker decision is run again to find its line
+_MAX_RERUN_SECONDS = 0.2  # seconds; only a quicker decision is run again to find its line
 
-_LINES = 6  # lines that are shown of the beginning and of the end of a long traceback
+_EDGE_LINES = 6  # lines that are shown of the beginning and of the end of a long traceback
 
 
 class InvalidDecision(Exception):
@@ -76,13 +76,13 @@ def call_guarded(
     """
     page = _OutputBuffer()
     if timeout is None:
-        return _tried(func, strategy, page, locates=locates)
+        return _run_guarded(func, strategy, page, locates=locates)
     ready: Callable[[], Any] | None = getattr(strategy, "ready", None)
-    if ready is not None and (unready := _tried(ready, strategy, page)).error is not None:
+    if ready is not None and (unready := _run_guarded(ready, strategy, page)).error is not None:
         return unready
     results: SimpleQueue[GuardedResult[T]] = SimpleQueue()
     thread = threading.Thread(
-        target=lambda: results.put(_tried(func, strategy, page)), name="decision", daemon=True
+        target=lambda: results.put(_run_guarded(func, strategy, page)), name="decision", daemon=True
     )
     thread.start()
     try:
@@ -91,45 +91,50 @@ def call_guarded(
         interrupt = getattr(strategy, "interrupt", None)  # a strategy in another process has it
         if interrupt is not None and interrupt(timeout):
             return results.get()
-        location = "" if interrupt else _stop(thread, strategy)
+        location = "" if interrupt else _interrupt_thread(thread, strategy)
         return GuardedResult(
             error=f"{TIMEOUT_MESSAGE} {timeout.total_seconds():g} s{location}", stdout=page.text
         )
 
 
-def _stop(thread: threading.Thread, owner: object) -> str:
-    """Interrupt a thread with `SystemExit`; return the strategy's line it was in, in brackets."""
+def _interrupt_thread(thread: threading.Thread, strategy: object) -> str:
+    """Interrupt a thread with `SystemExit`.
+
+    Return the line of the strategy at which the thread was, in brackets.
+    """
     import ctypes  # noqa: PLC0415 - slow to import, and seldom needed
 
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the documented way
-    lines = [] if frame is None else _strategy_frames(traceback.extract_stack(frame), owner)
+    lines = [] if frame is None else _strategy_frames(traceback.extract_stack(frame), strategy)
     thread_id = ctypes.c_ulong(thread.ident or 0)
     if sys.gettrace() is None:  # no debugger; under one, Python 3.11 would hang on the next line
         ctypes.pythonapi.PyThreadState_SetAsyncExc(thread_id, ctypes.py_object(SystemExit))
-    return _placed(lines)
+    return _format_last_frame(lines)
 
 
-def _tried(
-    work: Callable[[], T], owner: object, page: "_OutputBuffer", *, locates: bool = False
+def _run_guarded(
+    func: Callable[[], T], strategy: object, output: "_OutputBuffer", *, locates: bool = False
 ) -> GuardedResult[T]:
     # Any exception counts, `SystemExit` too: strategy code must never end the turn of a bot. What
     # the strategy prints goes to `page`, because a caller may use stdout for its own protocol.
     began = time.monotonic()
-    with _heard(page):
+    with _capture_stdout(output):
         try:
-            return GuardedResult(work(), stdout=page.text)
+            return GuardedResult(func(), stdout=output.text)
         except InvalidDecision as unfit:
-            location = "" if strategy_traceback(unfit, owner) else _defined(owner)
-            if location and locates and time.monotonic() - began < _RERUN_LIMIT:
-                location = _answering(owner, unfit.position) or location
+            location = "" if strategy_traceback(unfit, strategy) else _locate_decide(strategy)
+            if location and locates and time.monotonic() - began < _MAX_RERUN_SECONDS:
+                location = _locate_decide_return(strategy, unfit.position) or location
             return GuardedResult(
-                error=f"{unfit}{location}", traceback=unfit.trace, stdout=page.text
+                error=f"{unfit}{location}", traceback=unfit.trace, stdout=output.text
             )
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of a user; the turn must continue
-            lines = strategy_traceback(error, owner)
-            fault = f"the strategy failed: {_error_text(error)}{_advice(error)}"
+            lines = strategy_traceback(error, strategy)
+            fault = f"the strategy failed: {_format_error(error)}{_find_advice(error)}"
             trace = "\n".join(first_and_last_lines(lines)) if len(lines) > 1 else ""
-            return GuardedResult(error=fault + _placed(lines), traceback=trace, stdout=page.text)
+            return GuardedResult(
+                error=fault + _format_last_frame(lines), traceback=trace, stdout=output.text
+            )
 
 
 def strategy_traceback(error: BaseException, strategy: object) -> list[str]:
@@ -144,9 +149,9 @@ def strategy_traceback(error: BaseException, strategy: object) -> list[str]:
     return _strategy_frames(traceback.extract_tb(trace), strategy)
 
 
-def _strategy_frames(frames: traceback.StackSummary, owner: object) -> list[str]:
+def _strategy_frames(frames: traceback.StackSummary, strategy: object) -> list[str]:
     """Return the frames in the strategy's own folder, one line of text each."""
-    module = sys.modules.get(type(owner).__module__)
+    module = sys.modules.get(type(strategy).__module__)
     file = getattr(module, "__file__", None)
     if file is None:
         return []
@@ -159,26 +164,26 @@ def _strategy_frames(frames: traceback.StackSummary, owner: object) -> list[str]
     ]
 
 
-def _placed(lines: list[str]) -> str:
+def _format_last_frame(lines: list[str]) -> str:
     return f" ({lines[-1]})" if lines else ""
 
 
-def _defined(owner: object) -> str:
-    """Return where the strategy's `decide` is defined, in brackets; empty if it is not Python."""
-    code = getattr(getattr(type(owner), "decide", None), "__code__", None)
+def _locate_decide(strategy: object) -> str:
+    """Return the location of the strategy's `decide`, in brackets; empty if it is not Python."""
+    code = getattr(getattr(type(strategy), "decide", None), "__code__", None)
     if code is None:
         return ""
     return f" ({Path(code.co_filename).name}, line {code.co_firstlineno}, in decide)"
 
 
-def _answering(owner: object, position: object) -> str:
+def _locate_decide_return(strategy: object, position: object) -> str:
     """Return, in brackets, the line at which `decide` returns in a position.
 
     The only way to find it is to run `decide` once more under a profiler: a decision is checked
     after `decide` has returned.
     """
-    decide = getattr(owner, "decide", None)
-    code, lines = getattr(getattr(type(owner), "decide", None), "__code__", None), list[int]()
+    decide = getattr(strategy, "decide", None)
+    code, lines = getattr(getattr(type(strategy), "decide", None), "__code__", None), list[int]()
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
         if event == "return" and frame.f_code is code:
@@ -187,7 +192,7 @@ def _answering(owner: object, position: object) -> str:
     if code is None or decide is None or position is None:
         return ""
     previous_profiler = sys.getprofile()
-    with _heard(_OutputBuffer()), suppress(Exception, SystemExit):
+    with _capture_stdout(_OutputBuffer()), suppress(Exception, SystemExit):
         sys.setprofile(note)
         try:
             decide(position)
@@ -199,7 +204,7 @@ def _answering(owner: object, position: object) -> str:
     return f" ({Path(code.co_filename).name}, line {lines[-1]}, in decide: {source_line})"
 
 
-_ADVICE = {
+_ADVICE_BY_ERROR = {
     "EOFError": "a strategy cannot ask for input; all that it may know is in the position",
     "FrozenInstanceError": "a position cannot be changed; change a copy, such as a list of it",
     "MemoryError": "the strategy needs more memory than its limit (docs/write-a-bot.md)",
@@ -209,17 +214,17 @@ _ADVICE = {
 """Advice on errors whose own text gives none, by the name of their class."""
 
 
-def _advice(error: BaseException) -> str:
-    advice = _ADVICE.get(type(error).__name__)
+def _find_advice(error: BaseException) -> str:
+    advice = _ADVICE_BY_ERROR.get(type(error).__name__)
     return f"; {advice}" if advice else ""
 
 
-_PLACE = re.compile(r" \(\S+, line \d+, in \w+")
+_LOCATION_PATTERN = re.compile(r" \(\S+, line \d+, in \w+")
 
 
 def fault_group_key(fault: str) -> tuple[str, str]:
     """Return the key that groups errors: the phrase and line without action and position."""
-    locations = _PLACE.findall(fault)
+    locations = _LOCATION_PATTERN.findall(fault)
     return re.split("[':(]", fault, maxsplit=1)[0], locations[-1] if locations else ""
 
 
@@ -228,10 +233,14 @@ def first_and_last_lines(lines: list[str]) -> list[str]:
 
     Languages differ in whether the first or the last lines of a traceback say more.
     """
-    return lines if len(lines) <= 2 * _LINES else [*lines[:_LINES], "...", *lines[-_LINES:]]
+    return (
+        lines
+        if len(lines) <= 2 * _EDGE_LINES
+        else [*lines[:_EDGE_LINES], "...", *lines[-_EDGE_LINES:]]
+    )
 
 
-def _error_text(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     """Return an error's class and message in one line, shortened if it is long."""
     text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
     return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]} ..."
@@ -253,21 +262,21 @@ class _OutputBuffer:
         return len(text)
 
 
-_page: ContextVar[_OutputBuffer | None] = ContextVar("page", default=None)
+_current_output: ContextVar[_OutputBuffer | None] = ContextVar("page", default=None)
 _lock = threading.Lock()
 
 
 class _StdoutDispatcher:
     """Replacement of stdout while strategies decide: it writes their output to their buffers."""
 
-    decisions: ClassVar[int] = 0  # decisions that are running now
+    running_decisions: ClassVar[int] = 0  # decisions that are running now
 
     def __init__(self, stdout: Any) -> None:  # noqa: ANN401 - whatever stdout is
         self.stdout = stdout
 
     def write(self, text: str) -> int:
         """Write to the buffer of the decision that prints, else to stdout."""
-        written: int = (_page.get() or self.stdout).write(text)
+        written: int = (_current_output.get() or self.stdout).write(text)
         return written
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
@@ -275,17 +284,19 @@ class _StdoutDispatcher:
 
 
 @contextmanager
-def _heard(page: _OutputBuffer) -> Iterator[None]:
-    token = _page.set(page)
+def _capture_stdout(output: _OutputBuffer) -> Iterator[None]:
+    token = _current_output.set(output)
     with _lock:
-        _StdoutDispatcher.decisions += 1
+        _StdoutDispatcher.running_decisions += 1
         if not isinstance(sys.stdout, _StdoutDispatcher):
             sys.stdout = _StdoutDispatcher(sys.stdout)
     try:
         yield
     finally:
-        _page.reset(token)
+        _current_output.reset(token)
         with _lock:
-            _StdoutDispatcher.decisions -= 1
-            if not _StdoutDispatcher.decisions and isinstance(sys.stdout, _StdoutDispatcher):
+            _StdoutDispatcher.running_decisions -= 1
+            if not _StdoutDispatcher.running_decisions and isinstance(
+                sys.stdout, _StdoutDispatcher
+            ):
                 sys.stdout = sys.stdout.stdout

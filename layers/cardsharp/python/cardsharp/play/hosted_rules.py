@@ -15,14 +15,16 @@ from cardsharp.play.strategy_registry import StrategyRegistry
 
 
 class HostedRules(Simulation[S, P, A]):
-    """Rules of a hosted game. States, positions and actions are frozen dataclasses or JSON values.
+    """Base class of the rules of a hosted game.
 
-    `state_type`, `position_type` and `action_type` are their types, by which they are written to
-    JSON and read. `returns` count in `unit`, such as chips; without a unit a match is won or lost,
-    and its judge values chances to win. `max_return` is the most that a seat can win or lose. If a
-    game has no hidden information (`has_hidden_information`), spectators see the position.
-    `action_space` has all actions that exist. `initial_state`, `current_seat` and `position_for`
-    are abstract, too.
+    States, positions and actions are frozen dataclasses or JSON values.
+
+    `state_type`, `position_type` and `action_type` are their types, by which they are written
+    to JSON and read. `returns` count in `unit`, such as chips; without a unit a match is won
+    or lost, and its judge values chances to win. `max_return` is the most that a seat can win
+    or lose. If a game has no hidden information (`has_hidden_information`), spectators see
+    the position. `action_space` has all actions that exist. `initial_state`, `current_seat`
+    and `position_for` are abstract, too.
     """
 
     state_type: type[S]
@@ -88,7 +90,7 @@ class HostedRules(Simulation[S, P, A]):
         )
 
     def stat_counts(self, state: S) -> Mapping[str, tuple[float, ...]]:
-        """Return the returns as the count "gains"."""
+        """Return the counts for `stats`: the returns of the finished match, as "gains"."""
         return {"gains": self.returns(state)}
 
     def build_strategy(

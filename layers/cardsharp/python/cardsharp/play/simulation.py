@@ -77,7 +77,10 @@ class Simulation(Protocol[S, P, A]):
         """Return the state after the action; raise `RulesError` if the action is illegal."""
 
     def scores(self, state: S) -> tuple[float, ...]:
-        """Return each seat's share of the win in a finished match: shares of 1, equal for a tie."""
+        """Return each seat's share of the win in a finished match.
+
+        The shares add up to 1; they are equal for a tie.
+        """
 
     def returns(self, state: S) -> tuple[float, ...]:
         """Return each seat's result in a finished match in the game's unit, such as chips.

@@ -48,15 +48,15 @@ class Strategy(Protocol[P_contra, D_co]):
         """Return the decision of the player to act in `position`."""
 
 
-class _Valued(Protocol):
-    """Option, or its record in a log."""
+class _OptionLike(Protocol):
+    """Protocol of an option and of its record in a log."""
 
     @property
     def value(self) -> float | None:
         """Estimated value, None if the strategy gave none."""
 
 
-V = TypeVar("V", bound=_Valued)
+V = TypeVar("V", bound=_OptionLike)
 
 
 def ranked(options: Iterable[V]) -> list[V]:

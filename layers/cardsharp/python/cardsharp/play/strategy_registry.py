@@ -16,7 +16,7 @@ S = TypeVar("S")  # the game's strategies
 M = TypeVar("M", bound=Callable[..., object])
 
 
-_LOCAL_ONLY = " here: a strategy from a file or program plays only on your own computer"
+_LOCAL_ONLY_HINT = " here: a strategy from a file or program plays only on your own computer"
 
 
 class StrategyRegistry(Generic[G, S]):
@@ -25,9 +25,9 @@ class StrategyRegistry(Generic[G, S]):
     def __init__(self, package: str) -> None:
         self._package = package
         self._makers: dict[str, Callable[..., S]] = {}
-        self._guests: dict[str, Callable[..., S]] = {}
-        self._broken: set[str] = set()
-        _all[package] = self
+        self._local_makers: dict[str, Callable[..., S]] = {}
+        self._broken_modules: set[str] = set()
+        _registries[package] = self
 
     def register(self, name: str) -> Callable[[M], M]:
         """Return a decorator that registers a class or function as the factory of a strategy."""
@@ -38,9 +38,9 @@ class StrategyRegistry(Generic[G, S]):
 
         return register
 
-    def register_external(self, name: str, factory: Callable[..., S]) -> None:
+    def register_unlisted(self, name: str, factory: Callable[..., S]) -> None:
         """Register a factory under this name; `names` does not list it."""
-        self._guests[name] = factory
+        self._local_makers[name] = factory
 
     def build(self, name: str, argument: G) -> S:
         """Return a new strategy built from `argument`; raise `ConfigError` if there is none."""
@@ -53,13 +53,13 @@ class StrategyRegistry(Generic[G, S]):
 
     def factory(self, name: str) -> Callable[..., S]:
         """Return the factory of the strategy with this name; raises as `build`."""
-        if name in self._guests:
-            return self._guests[name]
+        if name in self._local_makers:
+            return self._local_makers[name]
         if name not in self._makers:
             self._import_all()
         if name not in self._makers:
             existing_names = ", ".join(self.names())
-            hint = _LOCAL_ONLY if " " in name or name.endswith((".py", ".json")) else ""
+            hint = _LOCAL_ONLY_HINT if " " in name or name.endswith((".py", ".json")) else ""
             raise ConfigError(f"No strategy is called '{name}'{hint}. There are: {existing_names}.")
         return self._makers[name]
 
@@ -75,19 +75,19 @@ class StrategyRegistry(Generic[G, S]):
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__):
             name = f"{package.__name__}.{module.name}"
-            if name in self._broken:
+            if name in self._broken_modules:
                 continue
             try:
                 importlib.import_module(name)
             except Exception as error:  # noqa: BLE001 - one broken file must not disable the others
-                self._broken.add(name)
+                self._broken_modules.add(name)
                 _log.warning("%s is left out: %s: %s", name, type(error).__name__, error)
 
 
-_all: dict[str, StrategyRegistry[Any, Any]] = {}
+_registries: dict[str, StrategyRegistry[Any, Any]] = {}
 
 
 def registry_for(package: str) -> StrategyRegistry[Any, Any]:
     """Return the registry of a game's strategies by their package (`Game.strategy_package`)."""
     importlib.import_module(package)
-    return _all[package]
+    return _registries[package]

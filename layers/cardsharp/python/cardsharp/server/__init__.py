@@ -12,7 +12,7 @@ from cardsharp.core.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from cardsharp.server.access_gate import AccessGate, build_pages, sign_access_token
     from cardsharp.server.api import Api
-    from cardsharp.server.asgi_service import AsgiService, asgi_handler
+    from cardsharp.server.asgi_service import AsgiService, lambda_handler_for_asgi
     from cardsharp.server.gateway_events import (
         GatewayEvent,
         GatewayResponse,
@@ -42,8 +42,8 @@ __all__ = (
     "PagesConfig",
     "Route",
     "Subscriber",
-    "asgi_handler",
     "build_pages",
+    "lambda_handler_for_asgi",
     "openapi_document",
     "sign_access_token",
 )
@@ -67,7 +67,7 @@ __getattr__ = lazy_exports(
         "PagesConfig": "match_site",
         "Route": "routing",
         "Subscriber": "websocket_feed",
-        "asgi_handler": "asgi_service",
+        "lambda_handler_for_asgi": "asgi_service",
         "build_pages": "access_gate",
         "openapi_document": "openapi",
         "sign_access_token": "access_gate",

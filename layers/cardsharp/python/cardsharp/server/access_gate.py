@@ -56,32 +56,32 @@ if TYPE_CHECKING:
 
 ALL_MATCHES = "*"  # scope of the password; the scope of a link's token is one match
 
-_PASS = re.compile(r"(\d{1,11})\.([\w-]{43})", re.ASCII)
+_TOKEN_PATTERN = re.compile(r"(\d{1,11})\.([\w-]{43})", re.ASCII)
 
 
 def sign_access_token(scope: str, expires_at: datetime, password: str) -> str:
     """Return a token that grants access to one match, or to all."""
     end = int(expires_at.timestamp())
-    return f"{end}.{_seal(scope, end, password)}"
+    return f"{end}.{_sign(scope, end, password)}"
 
 
 def verify_access_token(token: str, scope: str, current_time: datetime, password: str) -> bool:
     """Return True if a token grants this scope; takes constant time for any wrong signature."""
-    match = _PASS.fullmatch(token)
+    match = _TOKEN_PATTERN.fullmatch(token)
     if match is None:
         return False
     end = int(match[1])
-    same = hmac.compare_digest(match[2], _seal(scope, end, password))
+    same = hmac.compare_digest(match[2], _sign(scope, end, password))
     return same and current_time < datetime.fromtimestamp(end, UTC)
 
 
-def _seal(scope: str, end: int, password: str) -> str:
-    signed = hmac.digest(_key(password), f"{end} {scope}".encode(), "sha256")
+def _sign(scope: str, expires_at: int, password: str) -> str:
+    signed = hmac.digest(_derive_key(password), f"{expires_at} {scope}".encode(), "sha256")
     return base64.urlsafe_b64encode(signed).decode().rstrip("=")
 
 
 @lru_cache(maxsize=2)
-def _key(password: str) -> bytes:
+def _derive_key(password: str) -> bytes:
     return hashlib.scrypt(password.encode(), salt=b"cardsharp viewer", n=2**14, r=8, p=1)
 
 
@@ -90,7 +90,7 @@ TOKEN_PARAMETER = "pass"  # name of the query parameter and of the cookie with a
 # The prefix makes browsers accept the cookie only over TLS and only from this host itself, so no
 # other host of the same domain can plant one.
 OWNER_COOKIE = "__Host-owner"
-_LONGEST = 4_000  # bytes of a form that are read
+_MAX_FORM_BYTES = 4_000  # bytes of a form that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,10 @@ class AccessGate:
             await self.app(scope, receive, send)  # assets, and the redirect to the pages
             return
         password = (await run_in_threadpool(self.password)).get_secret_value()
-        response = await self._answer(request, password)
+        response = await self._check_request(request, password)
         await (self.app if response is None else response)(scope, receive, send)
 
-    async def _answer(self, request: Request, password: str) -> Response | None:
+    async def _check_request(self, request: Request, password: str) -> Response | None:
         """Return the response of the gate, None if the request may pass."""
         current_time = self.clock()
         match = (
@@ -125,10 +125,10 @@ class AccessGate:
         if request.method == "POST":
             # Constant time, so that the response time does not show how much of a guess is right.
             if not hmac.compare_digest(
-                (await _submitted_password(request)).encode(), password.encode()
+                (await _read_submitted_password(request)).encode(), password.encode()
             ):
-                return self._form(page, "This password is wrong.")
-            return _led_to(
+                return self._render_login_form(page, "This password is wrong.")
+            return _redirect_with_cookie(
                 page,
                 OWNER_COOKIE,
                 sign_access_token(ALL_MATCHES, current_time + TOKEN_TTL, password),
@@ -138,25 +138,25 @@ class AccessGate:
         # stay in the browser's address bar or history, nor in links that a visitor copies.
         if token := request.query_params.get(TOKEN_PARAMETER):
             if not verify_access_token(token, match, current_time, password):
-                return self._form(
+                return self._render_login_form(
                     page, "This link has expired or is for another match. Ask for a new link."
                 )
-            return _led_to(page, TOKEN_PARAMETER, token, page)
+            return _redirect_with_cookie(page, TOKEN_PARAMETER, token, page)
         if not verify_access_token(
             request.cookies.get(OWNER_COOKIE, ""), ALL_MATCHES, current_time, password
         ):
             request.state.guest = verify_access_token(
                 request.cookies.get(TOKEN_PARAMETER, ""), match, current_time, password
             )
-            return None if request.state.guest else self._form(page)
+            return None if request.state.guest else self._render_login_form(page)
         return None
 
-    def _form(self, page: str, reason: str = "") -> Response:
+    def _render_login_form(self, page: str, reason: str = "") -> Response:
         html = login_page(self.site_info, page, reason)
         return HTMLResponse(html, HTTPStatus.FORBIDDEN, headers=HEADERS)
 
 
-def _led_to(page: str, name: str, value: str, path: str) -> Response:
+def _redirect_with_cookie(page: str, name: str, value: str, path: str) -> Response:
     """Return a redirect to a page, with a cookie for the addresses below `path`."""
     response = RedirectResponse(page, HTTPStatus.SEE_OTHER, headers=HEADERS)
     age = int(TOKEN_TTL.total_seconds())
@@ -164,12 +164,12 @@ def _led_to(page: str, name: str, value: str, path: str) -> Response:
     return response
 
 
-async def _submitted_password(request: Request) -> str:
+async def _read_submitted_password(request: Request) -> str:
     """Return the password in a form, or "" if there is none."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > _LONGEST:
+        if len(body) > _MAX_FORM_BYTES:
             return ""
     return parse_qs(body.decode("ascii", "replace")).get("password", [""])[0]
 
@@ -222,7 +222,7 @@ class DynamoMatchSource:
         return replace(record, lease_version=self.reader.last_sequence_with_facts(match_id) + 1)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
-        """The moves that can be read."""
+        """Return the moves of a match, without those that cannot be read."""
         return [move for move in self.reader.moves(match_id) if move.read_error is None]
 
 
@@ -245,7 +245,7 @@ def build_pages(environment: Mapping[str, str]) -> Starlette:
             "make them public."
         )
     projection = PROJECTED_ATTRIBUTES if public else (*PROJECTED_ATTRIBUTES, *INTENT_ATTRIBUTES)
-    manner = _manner(public=public)
+    manner = _build_pages_config(public=public)
     pages = MatchSite(DynamoMatchSource(DynamoMatchReader(table, projection=projection)), manner)
     if public:
         return build_pages_application(pages)
@@ -258,7 +258,7 @@ def build_pages(environment: Mapping[str, str]) -> Starlette:
     )
 
 
-def _manner(*, public: bool) -> PagesConfig:
+def _build_pages_config(*, public: bool) -> PagesConfig:
     """Return the pages' configuration.
 
     Addresses of assets contain a version, so a browser loads new ones with the first new page.

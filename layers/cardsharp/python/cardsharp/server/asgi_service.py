@@ -32,10 +32,10 @@ MAX_RESPONSE_BYTES = (
     6_000_000  # characters of the largest answer: a little less than Lambda lets through
 )
 
-_TEXTS = ("text/", "application/json", "image/svg")
-_TOO_LARGE = b'{"error":"The response is too large. Request less, for example by filters."}'
-_FAILED = b'{"error":"Internal Server Error."}'
-_JSON = ((b"content-type", b"application/json; charset=utf-8"),)
+_TEXT_TYPE_PREFIXES = ("text/", "application/json", "image/svg")
+_TOO_LARGE_BODY = b'{"error":"The response is too large. Request less, for example by filters."}'
+_INTERNAL_ERROR_BODY = b'{"error":"Internal Server Error."}'
+_JSON_HEADERS = ((b"content-type", b"application/json; charset=utf-8"),)
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -52,23 +52,23 @@ class AsgiService:
 
     def build_handler(self, environment: Mapping[str, str]) -> LambdaHandler:
         """Return the handler for an environment; raise `ConfigError` if it is invalid."""
-        return asgi_handler(self.build_application(environment))
+        return lambda_handler_for_asgi(self.build_application(environment))
 
     def openapi_documents(self) -> Mapping[str, Json]:
         """Return nothing, because the application serves its own documents."""
         return {}
 
 
-def asgi_handler(application: ASGIApp) -> LambdaHandler:
+def lambda_handler_for_asgi(application: ASGIApp) -> LambdaHandler:
     """Return the handler that answers events with an ASGI application."""
 
     def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
-        exchange = _Exchange(event)
+        exchange = _AsgiExchange(event)
         try:
             asyncio.run(exchange.carry_out(application, context))
         except InvalidInput as error:
             body = json.dumps({"error": str(error)}).encode()
-            return _response(HTTPStatus.BAD_REQUEST, _JSON, body)
+            return _build_response(HTTPStatus.BAD_REQUEST, _JSON_HEADERS, body)
         except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
             log_failure(error)
         return exchange.response()
@@ -77,13 +77,13 @@ def asgi_handler(application: ASGIApp) -> LambdaHandler:
 
 
 @dataclass(slots=True)
-class _Exchange:
-    """One request, and what is answered."""
+class _AsgiExchange:
+    """Request to an ASGI application, and the response to it."""
 
     event: GatewayEvent
     status: int = HTTPStatus.INTERNAL_SERVER_ERROR
-    headers: Headers = _JSON
-    body: bytearray = field(default_factory=lambda: bytearray(_FAILED))
+    headers: Headers = _JSON_HEADERS
+    body: bytearray = field(default_factory=lambda: bytearray(_INTERNAL_ERROR_BODY))
     unread: list[bytes] = field(default_factory=list)
 
     async def carry_out(self, application: ASGIApp, context: LambdaContext) -> None:
@@ -120,7 +120,7 @@ class _Exchange:
             headers = [(name, value) for name, value in headers if name != b"content-length"]
             headers.append((b"content-encoding", b"gzip"))
             body = gzip.compress(body, compresslevel=5)
-        return _response(self.status, headers, body)
+        return _build_response(self.status, headers, body)
 
     async def _receive(self) -> Message:
         if not self.unread:
@@ -135,7 +135,7 @@ class _Exchange:
             self.body += message.get("body", b"")
 
 
-def _response(status: int, headers: Headers, body: bytes) -> GatewayResponse:
+def _build_response(status: int, headers: Headers, body: bytes) -> GatewayResponse:
     joined: dict[str, str] = {}
     cookies = [value.decode("latin-1") for name, value in headers if name == b"set-cookie"]
     for raw_name, value in headers:
@@ -144,10 +144,13 @@ def _response(status: int, headers: Headers, body: bytes) -> GatewayResponse:
             continue  # one cannot be joined with another
         prefix = f"{joined[name]}, " if name in joined else ""
         joined[name] = prefix + value.decode("latin-1")
-    is_text = joined.get("content-type", "").startswith(_TEXTS) and "content-encoding" not in joined
+    is_text = (
+        joined.get("content-type", "").startswith(_TEXT_TYPE_PREFIXES)
+        and "content-encoding" not in joined
+    )
     body_text = body.decode() if is_text else base64.b64encode(body).decode()
     if len(json.dumps(body_text)) > MAX_RESPONSE_BYTES:
-        return _response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _JSON, _TOO_LARGE)
+        return _build_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _JSON_HEADERS, _TOO_LARGE_BODY)
     return {
         "statusCode": int(status),
         "headers": joined,

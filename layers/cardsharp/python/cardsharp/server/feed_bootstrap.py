@@ -25,7 +25,9 @@ def build_feed(location: str, store: str, clock: Clock) -> Feed:
         from cardsharp.server.api_gateway_connections import ApiGatewayConnections  # noqa: PLC0415
 
         return Feed(
-            SUBSCRIBER_STORE.open_table(table, clock), ApiGatewayConnections(location), clock
+            SUBSCRIBER_STORE.open_dynamodb_store(table, clock),
+            ApiGatewayConnections(location),
+            clock,
         )
     raise ConfigError(
         f"{FEED_VARIABLE} must be memory:NAME, or with a store in DynamoDB the address of "

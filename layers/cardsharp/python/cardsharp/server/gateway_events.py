@@ -20,11 +20,15 @@ LambdaHandler = Callable[
     [GatewayEvent, LambdaContext], GatewayResponse
 ]  # several threads may call it at once
 
-_JSON = {"Content-Type": "application/json"}
-_OTHER = "This function expects an event of an HTTP API (format 2.0){also}: {part} must be {kind}."
+_JSON_HEADERS = {"Content-Type": "application/json"}
+_INVALID_EVENT_MESSAGE = (
+    "This function expects an event of an HTTP API (format 2.0){also}: {part} must be {kind}."
+)
 
 
-def gateway_response(status: int, body: str, headers: Mapping[str, str] = _JSON) -> GatewayResponse:
+def gateway_response(
+    status: int, body: str, headers: Mapping[str, str] = _JSON_HEADERS
+) -> GatewayResponse:
     """Return a response with that text."""
     response = {"statusCode": int(status), "headers": dict(headers), "body": body}
     return {**response, "isBase64Encoded": False}
@@ -41,36 +45,36 @@ def with_event_validation(
     also = " or of a WebSocket API" if accept_websockets else ""
 
     def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
-        fault = _fault(event, sockets=accept_websockets)
+        fault = _find_invalid_part(event, accept_websockets=accept_websockets)
         if fault is None:
             return handler(event, context)
         field_path, kind = fault
-        error_body = {"error": _OTHER.format(also=also, part=field_path, kind=kind)}
+        error_body = {"error": _INVALID_EVENT_MESSAGE.format(also=also, part=field_path, kind=kind)}
         return gateway_response(HTTPStatus.BAD_REQUEST, json.dumps(error_body))
 
     return answer
 
 
-def _fault(event: object, *, sockets: bool) -> tuple[str, str] | None:
+def _find_invalid_part(event: object, *, accept_websockets: bool) -> tuple[str, str] | None:
     """Return the first invalid part of an event and what it must be; None if there is none."""
     if not isinstance(event, dict):
         return "the event", "an object"
     about = event.get("requestContext")
     if not isinstance(about, dict):
         return "requestContext", "an object"
-    needed = _OF_A_SOCKET if sockets and "connectionId" in about else _OF_A_REQUEST
+    needed = _WEBSOCKET_FIELDS if accept_websockets and "connectionId" in about else _HTTP_FIELDS
     for field_path, kind in {**needed, **_OPTIONAL_FIELDS}.items():
         value: Any = event
         for name in field_path.split("."):
             value = value.get(name) if isinstance(value, dict) else None
-        if not (_KINDS[kind](value) or (field_path in _OPTIONAL_FIELDS and not value)):
+        if not (_CHECK_BY_KIND[kind](value) or (field_path in _OPTIONAL_FIELDS and not value)):
             return field_path, kind
     # The body's characters are checked when it is read.
     return None if isinstance(event.get("body") or "", str) else ("body", "a text")
 
 
-_OF_A_SOCKET = {"requestContext.connectionId": "a text", "requestContext.routeKey": "a text"}
-_OF_A_REQUEST = {"requestContext.http.method": "a text", "rawPath": "a text"}
+_WEBSOCKET_FIELDS = {"requestContext.connectionId": "a text", "requestContext.routeKey": "a text"}
+_HTTP_FIELDS = {"requestContext.http.method": "a text", "rawPath": "a text"}
 """Required parts of an event, which name its API and path."""
 
 _OPTIONAL_FIELDS = {
@@ -92,7 +96,7 @@ def is_valid_text(value: object) -> bool:
         return False
 
 
-_KINDS: Mapping[str, Callable[[Any], bool]] = {
+_CHECK_BY_KIND: Mapping[str, Callable[[Any], bool]] = {
     "a text": is_valid_text,
     "an object": lambda value: isinstance(value, dict),
     "an object of texts": lambda value: (

@@ -37,28 +37,33 @@ from cardsharp.server.routing import (
     S,
 )
 
-_LINKS = {"OpenAPI 3.1": OPENAPI_PATH[1:]}  # from the page, and so behind any prefix
+_PAGE_LINKS = {"OpenAPI 3.1": OPENAPI_PATH[1:]}  # from the page, and so behind any prefix
 
 
-def _itself(api: Api[S]) -> Iterator[Route[S]]:
-    """Yield the routes of documents about the API; each response is built on first request."""
+def _iter_document_routes(api: Api[S]) -> Iterator[Route[S]]:
+    """Yield the routes of the documents about the API.
+
+    Each response is built at its first request.
+    """
     if api.home_page is not None:
-        yield _route("/", "A web page", api.home_page)
+        yield _build_document_route("/", "A web page", api.home_page)
     document = cache(lambda: openapi_document(api))
-    yield _route(
+    yield _build_document_route(
         OPENAPI_PATH,
         "The OpenAPI 3.1 document of this API",
         lambda: ApiResponse(RootModel[Json](document())),
     )
-    yield _route(
+    yield _build_document_route(
         DOCS_PATH,
         "The documentation of this API as a page",
-        lambda: ApiResponse(render_page(document(), _LINKS), headers=HEADERS),
+        lambda: ApiResponse(render_page(document(), _PAGE_LINKS), headers=HEADERS),
     )
 
 
-def _route(path: str, summary: str, make: Callable[[], ApiResponse]) -> Route[S]:
-    cached_response, name = cache(make), path.removeprefix("/")
+def _build_document_route(
+    path: str, summary: str, build_response: Callable[[], ApiResponse]
+) -> Route[S]:
+    cached_response, name = cache(build_response), path.removeprefix("/")
     return Route(
         methods=("GET",),
         path=path,
@@ -69,8 +74,8 @@ def _route(path: str, summary: str, make: Callable[[], ApiResponse]) -> Route[S]
     )
 
 
-_PREFLIGHT = "OPTIONS"
-_CROSS_ORIGIN = {
+_PREFLIGHT_METHOD = "OPTIONS"
+_CORS_HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Headers": "Authorization,Content-Type,X-Amz-Date,X-Amz-Security-Token,"
     "X-Api-Key",
@@ -80,7 +85,7 @@ _CROSS_ORIGIN = {
 
 def build_handler(api: Api[S], service: S) -> LambdaHandler:
     """Return the Lambda handler that answers the requests of an API with a service."""
-    return _Edge(api, service).answer
+    return _ApiDispatcher(api, service).answer
 
 
 def build_combined_handler(apis: Sequence[Api[S]], service: S) -> LambdaHandler:
@@ -100,13 +105,13 @@ def build_combined_handler(apis: Sequence[Api[S]], service: S) -> LambdaHandler:
     return answer if len(handlers) > 1 else default_handler
 
 
-class _Edge(Generic[S]):
+class _ApiDispatcher(Generic[S]):
     def __init__(self, api: Api[S], service: S) -> None:
         self._api, self._service = api, service
         self._routes: dict[re.Pattern[str], dict[str, Route[S]]] = {}
         # A path without names goes before those that it fits by one.
         for route in sorted(
-            (*api.routes, *_itself(api)), key=lambda candidate: "{" in candidate.path
+            (*api.routes, *_iter_document_routes(api)), key=lambda candidate: "{" in candidate.path
         ):
             path = re.escape(f"{api.base_path}{route.path}")
             pattern = re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", path))
@@ -115,27 +120,27 @@ class _Edge(Generic[S]):
     def answer(self, event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
         """Return the response to one event."""
         request = GatewayRequest(event, merge_slashes=self._api.merge_slashes)
-        if self._api.allow_cors and request.method == _PREFLIGHT:
+        if self._api.allow_cors and request.method == _PREFLIGHT_METHOD:
             methods = next(
                 (m for path, m in self._routes.items() if path.fullmatch(request.path)), ()
             )
             if methods:
                 allowed = {"Access-Control-Allow-Methods": ",".join(sorted(methods))}
-                headers = {**allowed, **self._cross_origin(request)}
+                headers = {**allowed, **self._build_cors_headers(request)}
                 return gateway_response(HTTPStatus.NO_CONTENT, "", headers)
-        response = self._carried_out(request, context)
+        response = self._dispatch(request, context)
         headers = {**self._api.headers, **response.headers}
         if response.status != HTTPStatus.METHOD_NOT_ALLOWED:
-            headers |= self._cross_origin(request)
+            headers |= self._build_cors_headers(request)
         body = response.body
         body_text = body if isinstance(body, str) else body.model_dump_json(by_alias=True)
         return gateway_response(response.status, body_text, headers)
 
-    def _carried_out(self, request: GatewayRequest, context: LambdaContext) -> ApiResponse:
+    def _dispatch(self, request: GatewayRequest, context: LambdaContext) -> ApiResponse:
         """Return the response of the matching route, or an error response."""
         route = None
         try:
-            route, captured = self._find(request)
+            route, captured = self._match_route(request)
             params = self._api.request_parser.parse(request, route.params_model, captured)
             return route.endpoint(
                 self._service,
@@ -153,10 +158,10 @@ class _Edge(Generic[S]):
             log_failure(error, None if route is None else route.name)
             return self._api.error_response(error, self._api.error_model)
 
-    def _find(self, request: GatewayRequest) -> tuple[Route[S], Mapping[str, str]]:
+    def _match_route(self, request: GatewayRequest) -> tuple[Route[S], Mapping[str, str]]:
         """Return the route and its path parameters.
 
-        Raises `PathNotFound` or `MethodNotAllowed`.
+        Raise `PathNotFound` or `MethodNotAllowed` if there is none.
         """
         for pattern, methods in self._routes.items():
             if matched := pattern.fullmatch(request.path):
@@ -165,7 +170,7 @@ class _Edge(Generic[S]):
                 raise MethodNotAllowed(request.path, sorted(methods))
         raise PathNotFound(request.path)
 
-    def _cross_origin(self, request: GatewayRequest) -> Mapping[str, str]:
+    def _build_cors_headers(self, request: GatewayRequest) -> Mapping[str, str]:
         """Return the CORS headers of a response; empty if the request needs none."""
         if not self._api.allow_cors or request.header("origin") is None:
             return {}
@@ -173,7 +178,7 @@ class _Edge(Generic[S]):
             name for route in self._api.routes for name in route.response_headers
         )
         return {
-            **_CROSS_ORIGIN,
+            **_CORS_HEADERS,
             **({"Access-Control-Expose-Headers": exposed_headers} if exposed_headers else {}),
         }
 

@@ -39,7 +39,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
 MAX_LISTED_MATCHES = 10_000
-_DIGITS = 9
+_MAX_DIGITS = 9
 STEPS_LONG_POLL_TIMEOUT = timedelta(seconds=20)  # how long a request for new steps waits for one
 
 DEFAULT_SITE = SiteInfo("Cardsharp", has_analysis=True)
@@ -100,21 +100,23 @@ class MatchSite:
     def __init__(self, source: SiteMatchSource, config: PagesConfig = PagesConfig()) -> None:
         self.manner, self._source = config, source
         self._closed = threading.Event()
-        self._render_cached = lru_cache(maxsize=32)(self._draw)
-        self._explained = lru_cache(maxsize=32)(build_analysis_view)
+        self._render_cached = lru_cache(maxsize=32)(self._render_uncached)
+        self._build_analysis_cached = lru_cache(maxsize=32)(build_analysis_view)
 
     def end_long_polls(self) -> None:
         """End all long polls, so that the server can stop; the source stays open."""
         self._closed.set()
 
     def root(self, _request: Request) -> Response:
-        """GET /."""
+        """Serve GET /: redirect to the list of matches."""
         return RedirectResponse(self.manner.site.matches_path)
 
     def matches(self, request: Request) -> Response:
         """GET /matches: the newest matches, filtered by day or status if the query has one."""
         query, site = request.query_params, self.manner.site
-        limit = min(self.manner.max_matches, _number(request, "limit") or MATCHES_PER_PAGE)
+        limit = min(
+            self.manner.max_matches, _parse_query_number(request, "limit") or MATCHES_PER_PAGE
+        )
         status = MatchStatus(query["status"]) if query.get("status") in set(MatchStatus) else None
         day = None
         with suppress(ValueError):
@@ -122,24 +124,29 @@ class MatchSite:
         records = self._source.matches(day, status, limit + 1)
         more = request.url.include_query_params(limit=limit + MATCHES_PER_PAGE)
         older = f"?{more.query}" if limit < self.manner.max_matches and len(records) > limit else ""
-        rows = (_row(site, record) for record in records[:limit])
+        rows = (_build_list_row(site, record) for record in records[:limit])
         filters = texts.filters_fragment(day, status)
         return HTMLResponse(texts.match_list_page(site, _COLUMNS, rows, filters, older))
 
     def match(self, request: Request) -> Response:
-        """GET /matches/{id}."""
+        """Serve GET /matches/{id}: the page of the match at one step.
+
+        With `analysis` in the query it includes the judge's analysis.
+        """
         match = self._requested_match(request)
-        analysis = self._judged(request, match) if "analysis" in request.query_params else None
-        manner, step_number = self.manner, _number(request, "step")
+        analysis = (
+            self._find_analysis(request, match) if "analysis" in request.query_params else None
+        )
+        manner, step_number = self.manner, _parse_query_number(request, "step")
         branches, play_on = self.render_branches(match), manner.continue_form
         page = texts.match_page(
             manner.site, match, step_number, analysis, branches=branches, continue_form=play_on
         )
-        return self._of(match, HTMLResponse(page))
+        return self._with_cache_control(match, HTMLResponse(page))
 
     def steps(self, request: Request) -> Response:
         """GET /matches/{id}/steps: those from a number on; with `wait` once there are some."""
-        start = _number(request, "from") or 0
+        start = _parse_query_number(request, "from") or 0
         match = self._requested_match(request)
         remaining = self.manner.long_poll_timeout if "wait" in request.query_params else timedelta()
         while remaining > timedelta() and len(match.steps) <= start and not match.is_over:
@@ -147,13 +154,13 @@ class MatchSite:
                 break
             remaining -= self._source.poll_interval
             match = self._requested_match(request)
-        return self._of(match, JSONResponse(texts.steps_json(match, start)))
+        return self._with_cache_control(match, JSONResponse(texts.steps_json(match, start)))
 
     def analysis(self, request: Request) -> Response:
         """GET /matches/{id}/analysis: what a judge says of a match that is over."""
         match = self._requested_match(request)
-        return self._of(
-            match, JSONResponse(texts.analysis_json(match, self._judged(request, match)))
+        return self._with_cache_control(
+            match, JSONResponse(texts.analysis_json(match, self._find_analysis(request, match)))
         )
 
     def asset(self, request: Request) -> Response:
@@ -171,16 +178,16 @@ class MatchSite:
             message, status = error.detail, error.status_code
         return HTMLResponse(texts.message_page(self.manner.site, message), status, headers=HEADERS)
 
-    def _of(self, match: RenderedMatch, response: Response) -> Response:
-        """Return a response about a match; it may be cached once the match is over."""
+    def _with_cache_control(self, match: RenderedMatch, response: Response) -> Response:
+        """Return a response about a match, with permission to cache it once the match is over."""
         if match.is_over:
             response.headers["Cache-Control"] = self.manner.finished_cache_control
         return response
 
-    def _judged(self, request: Request, match: RenderedMatch) -> AnalysisView | None:
-        """Return the analysis of a match, None if there is none or it may not be seen."""
+    def _find_analysis(self, request: Request, match: RenderedMatch) -> AnalysisView | None:
+        """Return the analysis of a match, None if there is none or the visitor may not see it."""
         is_allowed = self.manner.site.has_analysis and (match.is_over or not _is_guest(request))
-        return self._explained(match) if is_allowed else None
+        return self._build_analysis_cached(match) if is_allowed else None
 
     def render_branches(self, match: RenderedMatch) -> list[RenderedBranch]:
         """Return the branches of a match, rendered: matches that start from one of its steps."""
@@ -209,7 +216,7 @@ class MatchSite:
     def _requested_match(self, request: Request) -> RenderedMatch:
         located = self.find_match_and_source(request.path_params["id"])
         if located is None:
-            raise _none(request.path_params["id"])
+            raise _match_missing_error(request.path_params["id"])
         blind = _is_guest(request) and located[0].status is not MatchStatus.FINISHED
         return self._render_record(located[0], public=blind or self.manner.hide_private)
 
@@ -218,13 +225,13 @@ class MatchSite:
             record.match_id, record.lease_version, record.status, public=public
         )
 
-    def _draw(
-        self, match_id: str, _beat: int, _status: MatchStatus, *, public: bool
+    def _render_uncached(
+        self, match_id: str, _lease_version: int, _status: MatchStatus, *, public: bool
     ) -> RenderedMatch:
-        """Return the rendered match; cached until it changes."""
+        """Render a match; the caller caches the result until the match changes."""
         located = self.find_match_and_source(match_id)
         if located is None:
-            raise _none(match_id)
+            raise _match_missing_error(match_id)
         record, source = located
         return render_match(record, source.moves(match_id), hide_private=public)
 
@@ -241,14 +248,14 @@ def build_pages_application(pages: MatchSite, middleware: Sequence[Middleware] =
         f"{site.assets_path}/{{name}}": pages.asset,
     }
     return Starlette(
-        routes=[Route(path, _settled(endpoint)) for path, endpoint in routes.items()],
+        routes=[Route(path, _with_page_headers(endpoint)) for path, endpoint in routes.items()],
         middleware=[*middleware, Middleware(GZipMiddleware, minimum_size=2000)],
         exception_handlers=dict.fromkeys((CardsharpError, HTTPException), pages.error_page),
     )
 
 
-def _settled(endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return the endpoint with the headers of every page and with ETag support."""
+def _with_page_headers(endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Return an endpoint that adds the headers of every page and supports ETags."""
 
     def settled(request: Request) -> Response:
         response = endpoint(request)
@@ -263,22 +270,22 @@ def _settled(endpoint: Callable[[Request], Response]) -> Callable[[Request], Res
     return settled
 
 
-def _number(request: Request, name: str) -> int | None:
-    """Return a number of the query; None if it is missing, too long or not a number."""
+def _parse_query_number(request: Request, name: str) -> int | None:
+    """Return a number of the query, None if it is missing, too long or not a number."""
     text = request.query_params.get(name, "")
-    return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
+    return int(text) if text.isdecimal() and len(text) <= _MAX_DIGITS else None
 
 
 def _is_guest(request: Request) -> bool:
     return getattr(request.state, "guest", False)
 
 
-def _none(match_id: str) -> HTTPException:
+def _match_missing_error(match_id: str) -> HTTPException:
     return HTTPException(HTTPStatus.NOT_FOUND, f"This match log has no match {match_id}.")
 
 
-def _row(site: SiteInfo, record: MatchRecord) -> MatchListRow:
-    """Return the row of a match in the list; for an unreadable match only its id."""
+def _build_list_row(site: SiteInfo, record: MatchRecord) -> MatchListRow:
+    """Return the row of a match in the list; of an unreadable match it has only the id."""
     link = f"{site.matches_path}/{record.match_id}"
     live = record.status is not MatchStatus.FINISHED
     if read_error_of(record) is not None or (record.header and not is_match_of(None, record)):

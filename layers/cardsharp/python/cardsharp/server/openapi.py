@@ -19,9 +19,9 @@ class GatewayErrorBody(BaseModel):
     message: str
 
 
-_BY_ITSELF = (429, 500, 503)  # statuses that the gateway itself may return for any request
+_GATEWAY_STATUSES = (429, 500, 503)  # statuses that the gateway itself may return for any request
 
-_STATUS_TEXTS = {
+_STATUS_DESCRIPTIONS = {
     200: "Done.",
     202: "Accepted and done.",
     400: "The request is invalid, or not possible in the current state.",
@@ -41,7 +41,7 @@ def openapi_document(api: Api[S]) -> Json:
     for route in api.routes:
         operations = paths.setdefault(f"{api.base_path}{route.path}", {})
         for method in route.methods:
-            operations[method.lower()] = _operation(api, route, method)
+            operations[method.lower()] = _describe_operation(api, route, method)
     content = {"application/json": {"schema": {"type": "object"}}}
     itself = {
         "tags": ["Document"],
@@ -53,13 +53,13 @@ def openapi_document(api: Api[S]) -> Json:
         "openapi": "3.1.0",
         "info": {"title": api.title, "version": api.version, "description": api.description},
         "paths": {**paths, f"{api.base_path}{OPENAPI_PATH}": {"get": itself}},
-        "components": {"schemas": _schemas(api)},
+        "components": {"schemas": _build_body_schemas(api)},
     }
-    return _published(document, {"GatewayErrorBody": "GatewayAnswer", **api.schema_names})
+    return _rename_schemas(document, {"GatewayErrorBody": "GatewayAnswer", **api.schema_names})
 
 
-def _published(document: Json, names: Mapping[str, str]) -> Json:
-    """Return the document with the schema names that its readers know."""
+def _rename_schemas(document: Json, names: Mapping[str, str]) -> Json:
+    """Return the document with its schemas renamed to the public `names`."""
     references = {
         SCHEMA_REF.format(model=model): SCHEMA_REF.format(model=name)
         for model, name in names.items()
@@ -89,7 +89,7 @@ def path_parameters(path: str) -> list[str]:
     return re.findall(r"{(\w+)}", path)
 
 
-def _operation(api: Api[S], route: Route[S], method: str) -> Json:
+def _describe_operation(api: Api[S], route: Route[S], method: str) -> Json:
     more = "" if method == route.methods[0] else f"-by-{method.lower()}"
     return {
         "tags": [route.path.split("/")[1].capitalize()],
@@ -97,12 +97,12 @@ def _operation(api: Api[S], route: Route[S], method: str) -> Json:
         "summary": route.summary,
         "description": route.params_model.__doc__,
         **api.request_parser.describe(route.params_model, method, path_parameters(route.path)),
-        "responses": _responses(api, route, method),
+        "responses": _describe_responses(api, route, method),
     }
 
 
-def _responses(api: Api[S], route: Route[S], method: str) -> Json:
-    """The answers by status."""
+def _describe_responses(api: Api[S], route: Route[S], method: str) -> Json:
+    """Return the responses by status."""
     error_statuses = {
         *api.default_error_statuses,
         *route.error_statuses,
@@ -116,23 +116,25 @@ def _responses(api: Api[S], route: Route[S], method: str) -> Json:
     if path_parameters(route.path):
         models[HTTPStatus.NOT_FOUND] = (api.error_model,)
     too_large = [HTTPStatus.REQUEST_ENTITY_TOO_LARGE] if method != "GET" else []
-    for status in (*_BY_ITSELF, *too_large):
+    for status in (*_GATEWAY_STATUSES, *too_large):
         models[status] = (*models.get(status, ()), GatewayErrorBody)
-    responses = {str(int(status)): _response(status, models[status]) for status in sorted(models)}
+    responses = {
+        str(int(status)): _describe_response(status, models[status]) for status in sorted(models)
+    }
     if route.response_headers:
         responses["200"]["headers"] = dict(route.response_headers)
     return dict(responses)
 
 
-def _response(status: int, models: tuple[type[BaseModel], ...]) -> Json:
+def _describe_response(status: int, models: tuple[type[BaseModel], ...]) -> Json:
     refs = [schema_reference(model) for model in models]
     schema: object = refs[0] if len(refs) == 1 else {"oneOf": refs}
     description = models[0].__doc__ if status in range(200, 300) and len(models) == 1 else None
     content = {"application/json": {"schema": schema}}
-    return {"description": description or _STATUS_TEXTS[status], "content": content}
+    return {"description": description or _STATUS_DESCRIPTIONS[status], "content": content}
 
 
-def _schemas(api: Api[S]) -> Json:
+def _build_body_schemas(api: Api[S]) -> Json:
     """Return the schemas of all bodies; parameters are described at their operations."""
     modes: dict[type[BaseModel], JsonSchemaMode]
     modes = dict.fromkeys((api.error_model, GatewayErrorBody), "serialization")

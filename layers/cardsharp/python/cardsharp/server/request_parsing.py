@@ -22,9 +22,9 @@ M = TypeVar("M", bound=BaseModel)
 
 Json = dict[str, object]  # a JSON object
 
-_BAD_BODY = "The body must be a JSON object of texts and numbers, or a form"
-_FORM = "application/x-www-form-urlencoded"
-_JSON = "application/json"
+_INVALID_BODY_MESSAGE = "The body must be a JSON object of texts and numbers, or a form"
+_FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
+_JSON_MEDIA_TYPE = "application/json"
 SCHEMA_REF = "#/components/schemas/{model}"
 
 
@@ -43,7 +43,7 @@ class ParameterParser:
         """Return the parameters of a request; raise `HttpError` if they are invalid."""
         fields = {name: ",".join(values) for name, values in request.query().items()}
         if request.method == "POST":
-            for name, value in self._body(request):
+            for name, value in self._parse_body(request):
                 fields[name] = f"{fields[name]},{value}" if fields.get(name) else value
         raw_values = {
             name: value for name, value in fields.items() if value or self.keep_blank_values
@@ -52,7 +52,7 @@ class ParameterParser:
         try:
             return model.model_validate(raw_values)
         except ValidationError as error:
-            raise bad_request(_sentences(error)) from None
+            raise bad_request(_format_errors(error)) from None
 
     def error_statuses(self, method: str) -> frozenset[int]:
         """Return the statuses with which it may reject a request."""
@@ -66,34 +66,44 @@ class ParameterParser:
         """
         fields = {
             name: {key: value for key, value in schema.items() if key not in {"title", "default"}}
-            for name, schema in _properties(model).items()
+            for name, schema in _read_schema_properties(model).items()
         }
-        parameters = [_parameter(name, fields.pop(name), "path", required=True) for name in path]
-        parameters += [_parameter(name, schema, "query") for name, schema in fields.items()]
+        parameters = [
+            _describe_parameter(name, fields.pop(name), "path", required=True) for name in path
+        ]
+        parameters += [
+            _describe_parameter(name, schema, "query") for name, schema in fields.items()
+        ]
         if method != "POST" or not fields:
             return {"parameters": parameters}
         content = {"schema": {"type": "object", "properties": fields}}
-        body = {"required": False, "content": {_JSON: content, _FORM: content}}
+        body = {
+            "required": False,
+            "content": {_JSON_MEDIA_TYPE: content, _FORM_MEDIA_TYPE: content},
+        }
         return {"parameters": parameters, "requestBody": body}
 
-    def _body(self, request: GatewayRequest) -> list[tuple[str, str]]:
-        """The parameters in a body, a JSON object unless it says that it is a form."""
+    def _parse_body(self, request: GatewayRequest) -> list[tuple[str, str]]:
+        """Return the parameters in a body.
+
+        The body is a JSON object unless its media type is that of a form.
+        """
         media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
         try:
             body_text = request.body().decode()
-            if media_type == _FORM:
+            if media_type == _FORM_MEDIA_TYPE:
                 return parse_qsl(body_text)
             # Numbers stay the texts they are, for they are read as those of a query string.
             body = json.loads(
-                body_text or "{}", parse_int=str, parse_float=str, parse_constant=_no_constant
+                body_text or "{}", parse_int=str, parse_float=str, parse_constant=_reject_constant
             )
         except (ValueError, RecursionError):
-            raise bad_request(_BAD_BODY) from None
+            raise bad_request(_INVALID_BODY_MESSAGE) from None
         if not isinstance(body, dict):
-            raise bad_request(_BAD_BODY)
+            raise bad_request(_INVALID_BODY_MESSAGE)
         fields = {name: value for name, value in body.items() if value is not None}
         if not all(map(is_valid_text, fields.values())):
-            raise bad_request(_BAD_BODY)
+            raise bad_request(_INVALID_BODY_MESSAGE)
         return list(fields.items())
 
 
@@ -106,11 +116,11 @@ class QueryOrJsonParser:
         """Return the parameters of a request; raise `HttpError` if they are invalid."""
         try:
             if request.method == "GET":
-                return model.model_validate(self._query(request, model))
+                return model.model_validate(self._parse_query(request, model))
             # Whatever the content type says, the body must be JSON.
             return model.model_validate_json(request.body(), strict=True)
         except ValidationError as error:
-            raise bad_request(_sentences(error)) from None
+            raise bad_request(_format_errors(error)) from None
         except InvalidInput as error:
             raise bad_request(str(error)) from None
         except PayloadTooLarge:
@@ -123,19 +133,22 @@ class QueryOrJsonParser:
     def describe(self, model: type[BaseModel], method: str, _path: Iterable[str]) -> Json:
         """Return the `parameters` or the `requestBody` of an operation."""
         if method != "GET":
-            content = {_JSON: {"schema": schema_reference(model)}}
+            content = {_JSON_MEDIA_TYPE: {"schema": schema_reference(model)}}
             return {"requestBody": {"required": True, "content": content}}
         required = model.model_json_schema().get("required", [])
         return {
             "parameters": [
-                _parameter(name, schema, "query", required=name in required)
+                _describe_parameter(name, schema, "query", required=name in required)
                 | ({"style": "form", "explode": True} if schema.get("type") == "array" else {})
-                for name, schema in _properties(model).items()
+                for name, schema in _read_schema_properties(model).items()
             ]
         }
 
-    def _query(self, request: GatewayRequest, model: type[BaseModel]) -> Mapping[str, object]:
-        """Return the query parameters by name; of a repeated one, unless it is a list, the last."""
+    def _parse_query(self, request: GatewayRequest, model: type[BaseModel]) -> Mapping[str, object]:
+        """Return the query parameters by name.
+
+        Of a repeated parameter that is not a list, the last value counts.
+        """
         query = request.query()
         if sum(len(name) + sum(map(len, values)) for name, values in query.items()) > MAX_BODY:
             raise InvalidInput(f"The query string is longer than {MAX_BODY} bytes.")
@@ -153,7 +166,7 @@ class QueryOrJsonParser:
 RequestParser = ParameterParser | QueryOrJsonParser  # several threads may use it at once
 
 
-def _no_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     """Reject NaN and Infinity, which Python accepts but JSON does not have."""
     raise ValueError(f"{name} is not valid JSON")
 
@@ -163,12 +176,12 @@ def schema_reference(model: type[BaseModel]) -> Json:
     return {"$ref": SCHEMA_REF.format(model=model.__name__)}
 
 
-def _properties(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
+def _read_schema_properties(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
     properties: dict[str, dict[str, Any]] = model.model_json_schema().get("properties", {})
     return properties
 
 
-def _parameter(
+def _describe_parameter(
     name: str, schema: Mapping[str, Any], location: str, *, required: bool | None = None
 ) -> Json:
     described: Json = {"name": name, "in": location}
@@ -180,8 +193,8 @@ def _parameter(
     return {**described, "schema": bare}
 
 
-def _sentences(error: ValidationError) -> str:
-    """Return a sentence for each invalid field; never quotes the input."""
+def _format_errors(error: ValidationError) -> str:
+    """Return a sentence for each invalid field; never quote the input."""
     errors = error.errors(include_url=False)
     located_faults = (
         (".".join(map(str, detail["loc"])) or "The request", detail["msg"]) for detail in errors

@@ -33,9 +33,10 @@ class NoParams(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest(Generic[M]):
-    """A request without its HTTP parts: its parameters, and how long a wait may take.
+    """Validated parameters of an API request, its caller, and how long a wait may take.
 
-    `caller` is the address or network of the client, None for this machine.
+    It has no HTTP parts. `caller` is the address or network of the client, None for this
+    machine.
     """
 
     params: M

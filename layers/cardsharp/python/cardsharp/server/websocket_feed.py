@@ -26,7 +26,7 @@ SUBSCRIPTION_TTL = timedelta(hours=2, minutes=10)  # API Gateway ends connection
 MAX_SUBSCRIBERS = 200  # of one topic
 MAX_SUBSCRIBERS_PER_CALLER = 50  # of one topic, so that one caller cannot use up all slots
 HANDSHAKE_GRACE = timedelta(seconds=10)  # until then a new connection may still look closed
-_AT_ONCE = 16
+_MAX_CONCURRENT_SENDS = 16
 _log = logging.getLogger("cardsharp.feed")
 
 
@@ -68,7 +68,7 @@ def migrate_v02_body(item: Item) -> Mapping[str, object]:
     return {"key": item["watcher_key"]["S"], "caller": caller, "since": item["since_at"]["N"]}
 
 
-def _watch(topic: str, connection: str) -> Key:
+def _subscription_key(topic: str, connection: str) -> Key:
     return Key(f"watch#{topic}", connection)
 
 
@@ -102,7 +102,7 @@ class Feed:
             Put(_topic_key(connection), {"topic": topic}, None, current_time + SUBSCRIPTION_TTL)
         )
         self.documents.commit(
-            Put(_watch(topic, connection), body, None, current_time + SUBSCRIPTION_TTL)
+            Put(_subscription_key(topic, connection), body, None, current_time + SUBSCRIPTION_TTL)
         )
         return True
 
@@ -122,7 +122,9 @@ class Feed:
         """Remove a connection and its subscription; do nothing if it is not known."""
         document = self.documents.get(_topic_key(connection))
         if document is not None:
-            self.documents.commit(Delete(_watch(str(document.body["topic"]), connection), None))
+            self.documents.commit(
+                Delete(_subscription_key(str(document.body["topic"]), connection), None)
+            )
             self.documents.commit(Delete(_topic_key(connection), None))
 
     def publish(self, topic: str, texts: Callable[[Subscriber], Sequence[str]]) -> None:
@@ -143,45 +145,45 @@ class Feed:
             # The error's text is not logged, because it might contain a hand of cards.
             _log.warning("an update was not sent to all", extra={"error": type(error).__name__})
 
-    def _send(self, watcher: Subscriber, texts: Callable[[Subscriber], Sequence[str]]) -> None:
+    def _send(self, subscriber: Subscriber, texts: Callable[[Subscriber], Sequence[str]]) -> None:
         try:
-            for text in texts(watcher):
-                self.connections.send(watcher.connection_id, text)
+            for text in texts(subscriber):
+                self.connections.send(subscriber.connection_id, text)
         except ConnectionGone:
-            if self.clock.now() - watcher.subscribed_at > HANDSHAKE_GRACE:
-                self.connections.close(watcher.connection_id)
-                self.unsubscribe(watcher.connection_id)
+            if self.clock.now() - subscriber.subscribed_at > HANDSHAKE_GRACE:
+                self.connections.close(subscriber.connection_id)
+                self.unsubscribe(subscriber.connection_id)
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="feed")
+        return ThreadPoolExecutor(_MAX_CONCURRENT_SENDS, thread_name_prefix="feed")
 
 
 class InMemoryConnections:
     """Open connections of a server in this process, which supplies a callback for each."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[Callable[[str], bool], Callable[[], None]]] = {}
+        self._open_connections: dict[str, tuple[Callable[[str], bool], Callable[[], None]]] = {}
 
     def add(
         self, connection: str, deliver: Callable[[str], bool], close: Callable[[], None]
     ) -> None:
         """Add a connection; `deliver` returns at once, False if too many texts are waiting."""
-        self._open[connection] = deliver, close
+        self._open_connections[connection] = deliver, close
 
     def remove(self, connection: str) -> None:
         """Forget a connection that has ended."""
-        self._open.pop(connection, None)
+        self._open_connections.pop(connection, None)
 
     def send(self, connection: str, text: str) -> None:
         """Send a text; raise `ConnectionGone` if the connection does not accept it."""
-        callbacks = self._open.get(connection)
+        callbacks = self._open_connections.get(connection)
         if callbacks is None or not callbacks[0](text):
             raise ConnectionGone("The connection takes nothing.")
 
     def close(self, connection: str) -> None:
         """End a connection."""
-        callbacks = self._open.pop(connection, None)
+        callbacks = self._open_connections.pop(connection, None)
         if callbacks is not None:
             callbacks[1]()
 

@@ -37,7 +37,9 @@ class ConnectionStatusBody(BaseModel, frozen=True):
 
 def reject_handshake(_event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
     """Reject a WebSocket handshake, because there is no feed."""
-    return _response(error_response(HttpError(HTTPStatus.NOT_FOUND, "There is no feed here")))
+    return _to_gateway_response(
+        error_response(HttpError(HTTPStatus.NOT_FOUND, "There is no feed here"))
+    )
 
 
 def build_websocket_handler(feed: Feed, subscribe: AuthorizeSubscription) -> LambdaHandler:
@@ -45,23 +47,23 @@ def build_websocket_handler(feed: Feed, subscribe: AuthorizeSubscription) -> Lam
 
     def answer(event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
         try:
-            response = _carried_out(event, feed, subscribe)
+            response = _handle_event(event, feed, subscribe)
         except HttpError as http_error:
             response = error_response(http_error)
         except Exception as error:  # noqa: BLE001 - the edge: a handshake ends with an answer
             logger.error("a handshake failed", extra={"error": type(error).__name__})
             response = error_response(error)
-        return _response(response)
+        return _to_gateway_response(response)
 
     return answer
 
 
-def _carried_out(event: GatewayEvent, feed: Feed, subscribe: AuthorizeSubscription) -> ApiResponse:
+def _handle_event(event: GatewayEvent, feed: Feed, authorize: AuthorizeSubscription) -> ApiResponse:
     about = event["requestContext"]
     if about["routeKey"] == "$connect":
         headers, query = event.get("headers") or {}, event.get("queryStringParameters") or {}
         params = {**{name.lower(): value for name, value in headers.items()}, **query}
-        topic, key = subscribe(params)
+        topic, key = authorize(params)
         caller = client_address_of(about.get("identity", {}).get("sourceIp"))
         digest = "" if caller is None else hashlib.sha256(caller.encode()).hexdigest()
         if not feed.subscribe(topic, about["connectionId"], key, digest):
@@ -75,6 +77,6 @@ def _carried_out(event: GatewayEvent, feed: Feed, subscribe: AuthorizeSubscripti
     return ApiResponse("")
 
 
-def _response(response: ApiResponse) -> GatewayResponse:
+def _to_gateway_response(response: ApiResponse) -> GatewayResponse:
     body = response.body if isinstance(response.body, str) else response.body.model_dump_json()
     return gateway_response(response.status, body)

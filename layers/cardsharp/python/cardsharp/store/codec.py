@@ -50,7 +50,7 @@ def decode(stored: StoredBody) -> dict[str, object]:
     return body
 
 
-def decode_readable_bodies(
+def decode_bodies_and_errors(
     **stored: StoredBody | None,
 ) -> tuple[dict[str, Body | None], str | None]:
     """Return the bodies by name, None for an unreadable one, and why they are unreadable."""

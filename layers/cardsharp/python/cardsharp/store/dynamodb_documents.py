@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
     from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
-_Update = tuple[str, str, dict[str, Value]]  # what is to be done, under what condition, values
+_UpdateParts = tuple[str, str, dict[str, Value]]  # what is to be done, under what condition, values
 
 RECEIPT_SLOTS = 12  # writes that an item remembers; more than can happen during one request
 
-_ABSENT = "(attribute_not_exists(pk) OR expires_at <= :now)"
-_ANY = "(attribute_not_exists(pk) OR attribute_exists(pk))"
-_LIVE = "(attribute_not_exists(expires_at) OR expires_at > :now)"
-_SINCE = "listed_as = :list AND changed_at > :since"
+_ABSENT_CONDITION = "(attribute_not_exists(pk) OR expires_at <= :now)"
+_ANY_CONDITION = "(attribute_not_exists(pk) OR attribute_exists(pk))"
+_LIVE_CONDITION = "(attribute_not_exists(expires_at) OR expires_at > :now)"
+_CHANGED_SINCE_CONDITION = "listed_as = :list AND changed_at > :since"
 
 
 class DynamoDocumentStore:
@@ -75,83 +75,87 @@ class DynamoDocumentStore:
     def get(self, key: Key) -> Document | None:
         """See `DocumentStore`."""
         item = self._table.get(item_key(*key))
-        return None if item is None or not self._is_live(item) else self._document(item)
+        return None if item is None or not self._is_live(item) else self._to_document(item)
 
     def query(
         self, partition: str, exclusive_start: str = "", limit: int = 1000
     ) -> Sequence[Document]:
-        """See `DocumentStore`."""
+        """Return at most `limit` documents of a partition; see `DocumentStore`."""
         live_items = filter(
             self._is_live, self._table.query_above(partition, exclusive_start, limit)
         )
-        return [self._document(item) for item in islice(live_items, limit)]
+        return [self._to_document(item) for item in islice(live_items, limit)]
 
     def commit(self, *writes: Write) -> None:
         """See `DocumentStore`."""
         receipt = secrets.token_hex(4)
         try:
-            self._write(writes, receipt)
+            self._write_changes(writes, receipt)
         except ConditionFailed as failure:
             if not self._is_written(writes, receipt):
                 raise WriteConflict("The document was changed by somebody else.") from failure
 
     def close(self) -> None:
-        """See `DocumentStore`."""
+        """Close the store; see `DocumentStore`."""
 
     def query_index(
         self, index_name: str, since: datetime, limit: int
     ) -> Sequence[tuple[Key, IndexEntry]]:
-        """See `DocumentStore`."""
+        """Return at most `limit` entries of an index after a moment; see `DocumentStore`."""
         values = {":list": string_attribute(index_name), ":since": timestamp_attribute(since)}
-        items = self._table.query_index_keys("by-change", _SINCE, values)
-        return [_entry(item) for item in islice(items, limit)]
+        items = self._table.query_index_keys("by-change", _CHANGED_SINCE_CONDITION, values)
+        return [_parse_index_item(item) for item in islice(items, limit)]
 
-    def _write(self, changes: Sequence[Write], receipt: str) -> None:
-        """Write the changes; a single one without a transaction, which costs twice as much."""
+    def _write_changes(self, changes: Sequence[Write], receipt: str) -> None:
+        """Write the changes; a single one without a transaction, which would cost twice as much."""
         first_write, *remaining = changes
         if isinstance(first_write, Delete) and first_write.expected_version is None:
             self._table.delete(item_key(*first_write.key))
         elif remaining or isinstance(first_write, Delete):
-            self._table.transact_write([self._entry(change, receipt) for change in changes])
+            self._table.transact_write(
+                [self._build_transaction_entry(change, receipt) for change in changes]
+            )
         else:
-            self._table.update(item_key(*first_write.key), *self._update(first_write, receipt))
+            self._table.update_and_return(
+                item_key(*first_write.key), *self._build_update(first_write, receipt)
+            )
 
-    def _entry(self, change: Write, receipt: str) -> "TransactWriteItemTypeDef":
+    def _build_transaction_entry(self, change: Write, receipt: str) -> "TransactWriteItemTypeDef":
         key = item_key(*change.key)
         if not isinstance(change, Delete):
-            return self._table.build_update(key, *self._update(change, receipt))
-        condition, values = self._condition(change.expected_version)
+            return self._table.build_update(key, *self._build_update(change, receipt))
+        condition, values = self._build_condition(change.expected_version)
         parameters = {"ConditionExpression": condition, "ExpressionAttributeValues": values}
         return {"Delete": {"TableName": self._table.name, "Key": key, **parameters}}  # type: ignore[typeddict-item]
 
-    def _update(self, change: Put | Increment, receipt: str) -> _Update:
+    def _build_update(self, change: Put | Increment, receipt: str) -> _UpdateParts:
         return (
-            self._increment_update(change)
+            self._build_increment_update(change)
             if isinstance(change, Increment)
-            else self._put_update(change, receipt)
+            else self._build_put_update(change, receipt)
         )
 
-    def _increment_update(self, add: Increment) -> _Update:
+    def _build_increment_update(self, add: Increment) -> _UpdateParts:
         condition, values = (
-            _ANY,
-            {":by": number_attribute(add.amount), ":end": _second(add.expires_at)},
+            _ANY_CONDITION,
+            {":by": number_attribute(add.amount), ":end": _to_second_attribute(add.expires_at)},
         )
         if add.max_value is not None:
             condition = f"(attribute_not_exists({self._count}) OR {self._count} <= :room)"
             values[":room"] = number_attribute(add.max_value - add.amount)
         return f"SET expires_at = :end ADD {self._count} :by", condition, values
 
-    def _put_update(self, put: Put, receipt: str) -> _Update:
+    def _build_put_update(self, put: Put, receipt: str) -> _UpdateParts:
         written = {
             self._version: number_attribute((put.expected_version or 0) + 1),
             self._body: string_attribute(encode(put.body)),
-            _slot(put): string_attribute(receipt),
+            _receipt_attribute(put): string_attribute(receipt),
         }
         removed = []
         if put.expires_at is None:
             removed.append("expires_at")
         else:
-            written["expires_at"] = _second(put.expires_at)
+            written["expires_at"] = _to_second_attribute(put.expires_at)
         if put.index_entry is None:
             removed.append("listed_as")
         else:
@@ -163,7 +167,7 @@ class DynamoDocumentStore:
                 written[name] = (
                     {"BOOL": value} if isinstance(value, bool) else string_attribute(value)
                 )
-        condition, values = self._condition(put.expected_version)
+        condition, values = self._build_condition(put.expected_version)
         values |= {f":{name}": value for name, value in written.items()}
         sets = {name: f":{name}" for name in written}
         if put.expected_version is None:
@@ -173,27 +177,32 @@ class DynamoDocumentStore:
         update += f" REMOVE {', '.join(removed)}" if removed else ""
         return update, condition, values
 
-    def _condition(self, expected: int | None) -> tuple[str, dict[str, Value]]:
-        if expected is None:
-            return _ANY, {}
+    def _build_condition(self, expected_version: int | None) -> tuple[str, dict[str, Value]]:
+        if expected_version is None:
+            return _ANY_CONDITION, {}
         values = {":now": number_attribute(self._current_second())}
-        if not expected:
-            return _ABSENT, values
-        same, values[":expected"] = f"{self._version} = :expected", number_attribute(expected)
-        if expected == 1:
+        if not expected_version:
+            return _ABSENT_CONDITION, values
+        same, values[":expected"] = (
+            f"{self._version} = :expected",
+            number_attribute(expected_version),
+        )
+        if expected_version == 1:
             unread = f"attribute_exists(pk) AND attribute_not_exists({self._version})"
             same = f"({same} OR ({unread}))"
-        return f"({same} AND {_LIVE})", values
+        return f"({same} AND {_LIVE_CONDITION})", values
 
     def _is_written(self, changes: Sequence[Write], receipt: str) -> bool:
         """Return True if our write succeeded although its response was lost.
 
-        All of it was written, or nothing.
+        A write stores all changes or none, so a single receipt is proof.
         """
         for change in changes:
             if isinstance(change, Put):
                 item = self._table.get(item_key(*change.key))
-                return item is not None and item.get(_slot(change)) == string_attribute(receipt)
+                return item is not None and item.get(
+                    _receipt_attribute(change)
+                ) == string_attribute(receipt)
         return False
 
     def _is_live(self, item: Item) -> bool:
@@ -202,16 +211,16 @@ class DynamoDocumentStore:
     def _current_second(self) -> int:
         return int(self._clock.now().timestamp())
 
-    def _document(self, item: Item) -> Document:
+    def _to_document(self, item: Item) -> Document:
         end = item.get("expires_at")
         return Document(
             Key(item["pk"]["S"], item["sk"]["S"]),
             int(item.get(self._version, number_attribute(1))["N"]),
-            self._read(item),
+            self._decode_body(item),
             None if end is None else datetime.fromtimestamp(int(end["N"]), UTC),
         )
 
-    def _read(self, item: Item) -> Mapping[str, object]:
+    def _decode_body(self, item: Item) -> Mapping[str, object]:
         if self._count in item:
             return {"count": int(item[self._count]["N"])}
         if self._decode_legacy is not None and self._body not in item:
@@ -219,19 +228,19 @@ class DynamoDocumentStore:
         return decode(item[self._body]["S"])
 
 
-def _slot(put: Put) -> str:
-    """Return the attribute of a write's receipt, which the next writes leave alone.
+def _receipt_attribute(put: Put) -> str:
+    """Return the name of the attribute that holds a write's receipt.
 
-    Only the write `RECEIPT_SLOTS` later overwrites it.
+    The next writes do not touch it: only the write `RECEIPT_SLOTS` later overwrites it.
     """
     return f"r{((put.expected_version or 0) + 1) % RECEIPT_SLOTS}"
 
 
-def _second(end: datetime) -> Value:
+def _to_second_attribute(end: datetime) -> Value:
     return number_attribute(int(end.timestamp()))
 
 
-def _entry(item: Item) -> tuple[Key, IndexEntry]:
+def _parse_index_item(item: Item) -> tuple[Key, IndexEntry]:
     """Return the key and the index entry of an index item."""
     attributes = {name: next(iter(value.values())) for name, value in item.items()}
     key = Key(str(attributes.pop("pk")), str(attributes.pop("sk")))

@@ -23,7 +23,7 @@ from cardsharp.aws.dynamodb_attributes import (
 from cardsharp.store.codec import (
     NOTE_TTL,
     StoredBody,
-    decode_readable_bodies,
+    decode_bodies_and_errors,
     encode,
     from_micros,
     to_micros,
@@ -71,10 +71,10 @@ def to_attribute(value: AttributeInput) -> Value:
         case timedelta():
             return number_attribute(value // timedelta(microseconds=1))
         case _:
-            return body_attribute(value)
+            return map_or_json_attribute(value)
 
 
-def body_attribute(body: Body) -> Value:
+def map_or_json_attribute(body: Body) -> Value:
     """Return a body as a map, or as JSON text if a map cannot hold all of its values."""
     text = encode(body)
     try:
@@ -98,13 +98,13 @@ def move_summary_attributes(sequence: int, summary: MoveSummary) -> dict[str, Va
     }
     # A name may have half a surrogate pair, which no attribute can hold.
     return {
-        name: json_attribute(json.loads(_well_formed(json.dumps(value, ensure_ascii=False))))
+        name: json_attribute(json.loads(_replace_surrogates(json.dumps(value, ensure_ascii=False))))
         for name, value in values.items()
         if value is not None
     }
 
 
-def _well_formed(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -137,7 +137,7 @@ def note_item(match_id: str, note: DebugNote) -> dict[str, Value]:
         ),
         "kind": string_attribute(note.kind),
         "created_at_iso": string_attribute(iso_text(note.created_at)),
-        "details": body_attribute(note.body),
+        "details": map_or_json_attribute(note.body),
         "expires_at": number_attribute(int((note.created_at + NOTE_TTL).timestamp())),
     }
 
@@ -146,35 +146,35 @@ def match_from_item(item: Item) -> MatchRecord:
     """Return a header item as a record; an unreadable one as finished, so nobody attends it."""
     match_id = item["pk"]["S"].partition("#")[2]
     try:
-        return _match_of(match_id, item)
+        return _to_match_record(match_id, item)
     except (KeyError, ValueError, OverflowError) as error:
         fault = f"its item is broken: {error!r}"
         return MatchRecord(match_id, MatchStatus.FINISHED, from_micros(0), {}, read_error=fault)
 
 
-def _match_of(match_id: str, item: Item) -> MatchRecord:
+def _to_match_record(match_id: str, item: Item) -> MatchRecord:
     lease = None
     if "lease_owner" in item:
         lease = Lease(
             match_id,
             item["lease_owner"]["S"],
             int(item["lease_fence"]["N"]),
-            _span(item["lease_idle"]) if "lease_idle" in item else timedelta(0),
+            _to_timedelta(item["lease_idle"]) if "lease_idle" in item else timedelta(0),
         )
-    bodies, fault = decode_readable_bodies(
-        header=_body(item, "header"), outcome=_body(item, "outcome")
+    bodies, fault = decode_bodies_and_errors(
+        header=_read_stored_body(item, "header"), outcome=_read_stored_body(item, "outcome")
     )
     return MatchRecord(
         match_id=match_id,
         status=MatchStatus(item["match_status"]["S"]),
-        started_at=_moment(item["started_at"]),
+        started_at=_to_datetime(item["started_at"]),
         header=bodies["header"] or {},
         lease_version=int(item["claim_beat"]["N"]) if "claim_beat" in item else 0,
-        ttl=_span(item["claim_ttl"]) if "claim_ttl" in item else None,
+        ttl=_to_timedelta(item["claim_ttl"]) if "claim_ttl" in item else None,
         lease=lease,
         is_queued="announced_idle" in item,
         outcome=bodies["outcome"],
-        finished_at=_moment(item["finished_at"]) if "finished_at" in item else None,
+        finished_at=_to_datetime(item["finished_at"]) if "finished_at" in item else None,
         read_error=fault,
     )
 
@@ -182,22 +182,24 @@ def _match_of(match_id: str, item: Item) -> MatchRecord:
 def move_from_item(item: Item) -> MoveRecord:
     """Return the record of a move item."""
     sequence = int(item["sk"]["S"].removeprefix(MOVE_PREFIX))
-    bodies, fault = decode_readable_bodies(intent=_body(item, "intent"), facts=_body(item, "facts"))
+    bodies, fault = decode_bodies_and_errors(
+        intent=_read_stored_body(item, "intent"), facts=_read_stored_body(item, "facts")
+    )
     return MoveRecord(sequence, **bodies, read_error=fault)
 
 
 def note_from_item(item: Item) -> DebugNote:
     """Return the note of a note item; a body that cannot be read is empty."""
     micros = int(item["sk"]["S"].removeprefix(NOTE_PREFIX).partition("#")[0])
-    bodies, _ = decode_readable_bodies(details=_body(item, "details"))
+    bodies, _ = decode_bodies_and_errors(details=_read_stored_body(item, "details"))
     return DebugNote(item["kind"]["S"], from_micros(micros), bodies["details"] or {})
 
 
-def _moment(value: Value) -> datetime:
+def _to_datetime(value: Value) -> datetime:
     return from_micros(int(value["N"]))
 
 
-def _body(item: Item, name: str) -> StoredBody | None:
+def _read_stored_body(item: Item, name: str) -> StoredBody | None:
     """Return a stored body: a map, JSON text, or packed."""
     attribute = item.get(LEGACY_NAMES[name], item.get(name))
     match attribute:
@@ -211,5 +213,5 @@ def _body(item: Item, name: str) -> StoredBody | None:
     return value if isinstance(value, dict) else json.dumps(value)
 
 
-def _span(value: Value) -> timedelta:
+def _to_timedelta(value: Value) -> timedelta:
     return timedelta(microseconds=int(value["N"]))

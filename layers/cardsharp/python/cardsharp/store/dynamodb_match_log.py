@@ -58,11 +58,11 @@ _CREATION_CLAUSE = (
     "started_at_iso = if_not_exists(started_at_iso, :now_iso), "
 )
 _COUNTER_VALUES: Mapping[str, AttributeInput] = {"zero": 0, "one": 1}
-_NO_FACTS = "attribute_not_exists(facts) AND attribute_not_exists(facts_json)"
-_EMPTY_MOVE = "SET fence = :fence REMOVE intent, facts, intent_json, facts_json, "
-_EMPTY_MOVE += ", ".join(f"#{name}" for name in items.SUMMARY_NAMES)
-_SUMMARY_NAMES = {f"#{name}": name for name in items.SUMMARY_NAMES}
-_CHUNK = 20  # writes in one transaction: ten moves and their notes have less than the 4 MB
+_NO_FACTS_CONDITION = "attribute_not_exists(facts) AND attribute_not_exists(facts_json)"
+_EMPTY_MOVE_UPDATE = "SET fence = :fence REMOVE intent, facts, intent_json, facts_json, "
+_EMPTY_MOVE_UPDATE += ", ".join(f"#{name}" for name in items.SUMMARY_NAMES)
+_SUMMARY_PLACEHOLDERS = {f"#{name}": name for name in items.SUMMARY_NAMES}
+_MAX_WRITES = 20  # writes in one transaction: ten moves and their notes have less than the 4 MB
 
 
 class DynamoMatchLog(DynamoMatchReader):
@@ -98,7 +98,7 @@ class DynamoMatchLog(DynamoMatchReader):
             is_free, idle = f"({is_free} OR claim_beat = :seen)", expired_lease.idle_for
             values["seen"] = expired_lease.lease_version
         try:
-            self._table.update(
+            self._table.update_and_return(
                 items.header_key(match_id),
                 f"SET {_CREATION_CLAUSE}{_VERSION_CLAUSE}, "
                 "match_status = if_not_exists(match_status, :announced), "
@@ -126,7 +126,7 @@ class DynamoMatchLog(DynamoMatchReader):
             "header": header or {},
         }
         try:
-            item = self._table.update(
+            item = self._table.update_and_return(
                 items.header_key(match_id),
                 f"SET {_CREATION_CLAUSE}{_VERSION_CLAUSE}, "
                 "match_status = :running, lease_owner = :owner, "
@@ -168,7 +168,7 @@ class DynamoMatchLog(DynamoMatchReader):
         The lease is checked first, in a separate write, and a move of a later lease is never
         overwritten. A worker that acquires the match between the two writes has waited until
         our lease expired, when nothing is sent any more
-        (`LeaseKeeper.log_intent_in_time`). So this costs half of a transaction's write units.
+        (`LeaseKeeper.log_intent_within_lease`). So this costs half of a transaction's write units.
         """
         move = self._move_attributes(lease, sequence, summary, intent=intent)
         self._update_leased(lease, "")
@@ -177,7 +177,7 @@ class DynamoMatchLog(DynamoMatchReader):
                 lease.match_id,
                 sequence,
                 move,
-                f"{_NO_FACTS} AND (attribute_not_exists(fence) OR fence <= :fence)",
+                f"{_NO_FACTS_CONDITION} AND (attribute_not_exists(fence) OR fence <= :fence)",
             )
         except ConditionFailed as failure:
             raise WriteConflict(
@@ -204,7 +204,7 @@ class DynamoMatchLog(DynamoMatchReader):
                     lease.match_id,
                     sequence,
                     move,
-                    f"fence < :fence OR ({_NO_FACTS} "
+                    f"fence < :fence OR ({_NO_FACTS_CONDITION} "
                     "AND (attribute_not_exists(fence) OR fence = :fence))",
                 )
 
@@ -222,9 +222,9 @@ class DynamoMatchLog(DynamoMatchReader):
         )
         # The last moves first, and each with its note in one transaction: if we die in between,
         # the moves that remain are still a complete history up to some move.
-        for start in range(0, max(1, len(writes)), _CHUNK):
+        for start in range(0, max(1, len(writes)), _MAX_WRITES):
             try:
-                self._table.transact_write([version_write, *writes[start : start + _CHUNK]])
+                self._table.transact_write([version_write, *writes[start : start + _MAX_WRITES]])
             except ConditionFailed as failure:  # only the write of the version has a condition
                 raise _lease_conflict(lease) from failure
 
@@ -235,7 +235,7 @@ class DynamoMatchLog(DynamoMatchReader):
         values: dict[str, AttributeInput] = {
             "finished": MatchStatus.FINISHED,
             "outcome": outcome,
-            **_moment_values(self._clock.now()),
+            **_timestamp_values(self._clock.now()),
         }
         try:
             self._update_leased(lease, update, **values)
@@ -285,13 +285,13 @@ class DynamoMatchLog(DynamoMatchReader):
         timestamp = self._clock.now()
         return {
             **_COUNTER_VALUES,
-            **_moment_values(timestamp),
+            **_timestamp_values(timestamp),
             "day": str(timestamp.astimezone(UTC).date()),
-            **self._expiry(),
+            **self._expiry_values(),
         }
 
-    def _expiry(self) -> dict[str, AttributeInput]:
-        """Return the second from which the table may delete what is written now."""
+    def _expiry_values(self) -> dict[str, AttributeInput]:
+        """Return the second from which the table may delete an item, empty without retention."""
         if self._retention is None:
             return {}
         return {"expires": int((self._clock.now() + self._retention).timestamp())}
@@ -299,10 +299,10 @@ class DynamoMatchLog(DynamoMatchReader):
     def _move_attributes(
         self, lease: Lease, sequence: int, summary: MoveSummary, **body: Body
     ) -> dict[str, Value]:
-        """Return what of a move is written; the fence is that of the lease."""
+        """Return the attributes of a move to write, with the fence of the lease."""
         attributes: dict[str, AttributeInput] = {"fence": lease.fence_token, **body}
         if self._retention is not None:
-            attributes["expires_at"] = self._expiry()["expires"]
+            attributes["expires_at"] = self._expiry_values()["expires"]
         return {
             **{name: items.to_attribute(value) for name, value in attributes.items()},
             **items.move_summary_attributes(sequence, summary),
@@ -311,12 +311,12 @@ class DynamoMatchLog(DynamoMatchReader):
     def _set_move(
         self, match_id: str, sequence: int, attributes: Mapping[str, Value], condition: str
     ) -> None:
-        """Set attributes of a move; a body replaces that of an earlier version."""
+        """Set attributes of a move; a body replaces that of an earlier version of the format."""
         sets = ", ".join(f"#{name} = :{name}" for name in attributes)
         removed = [
             old_name for new_name, old_name in items.LEGACY_NAMES.items() if new_name in attributes
         ]
-        self._table.update(
+        self._table.update_and_return(
             items.move_key(match_id, sequence),
             f"SET {sets} REMOVE {', '.join(removed)}",
             condition,
@@ -330,23 +330,25 @@ class DynamoMatchLog(DynamoMatchReader):
             {**items.expression_values(**attributes), **_lease_values(lease)},
         )
         try:
-            self._table.update(key, f"SET {_VERSION_CLAUSE}{update}", _LEASE_CONDITION, values)
+            self._table.update_and_return(
+                key, f"SET {_VERSION_CLAUSE}{update}", _LEASE_CONDITION, values
+            )
         except ConditionFailed as failure:
             raise _lease_conflict(lease) from failure
 
     def _retraction_writes(
         self, lease: Lease, move: MoveRecord
     ) -> "list[TransactWriteItemTypeDef]":
-        """Return the writes that empty a move and preserve it as a note.
+        """Return the writes that empty a move and preserve its content as a note.
 
         The role has no permission to delete items.
         """
         empty_write = self._table.build_update(
             items.move_key(lease.match_id, move.sequence),
-            _EMPTY_MOVE,
+            _EMPTY_MOVE_UPDATE,
             "",
             items.expression_values(fence=lease.fence_token),
-            _SUMMARY_NAMES,
+            _SUMMARY_PLACEHOLDERS,
         )
         return [
             empty_write,
@@ -354,16 +356,16 @@ class DynamoMatchLog(DynamoMatchReader):
         ]
 
     def _note_write(self, match_id: str, note: DebugNote) -> "TransactWriteItemTypeDef":
-        """Return the write of a note as an update: the poller's role may not put items."""
+        """Return the write of a note as an update, because the poller's role may not put items."""
         item = items.note_item(match_id, note)
         key = {name: item.pop(name) for name in ("pk", "sk")}
         update = "SET " + ", ".join(f"{name} = :{name}" for name in item)
         return self._table.build_update(key, update, "", {f":{name}": item[name] for name in item})
 
 
-def _moment_values(moment: datetime) -> dict[str, AttributeInput]:
-    """Return a moment as a number for programs and as a text for people."""
-    return {"now": moment, "now_iso": items.iso_text(moment)}
+def _timestamp_values(timestamp: datetime) -> dict[str, AttributeInput]:
+    """Return a timestamp as a number for programs and as a text for people."""
+    return {"now": timestamp, "now_iso": items.iso_text(timestamp)}
 
 
 def _lease_values(lease: Lease) -> dict[str, Value]:

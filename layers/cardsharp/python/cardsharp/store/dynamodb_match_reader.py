@@ -58,14 +58,14 @@ class DynamoMatchReader:
             keys = self._table.query_index_keys(
                 "by-day", "match_day = :key", items.expression_values(key=str(day))
             )
-            return self._headers(keys, limit)
+            return self._read_headers(keys, limit)
         statuses = [status] if status is not None else list(MatchStatus)
-        listed = [self._by_status(match_status, day) for match_status in statuses]
+        listed = [self._query_keys_by_status(match_status, day) for match_status in statuses]
         newest = heapq.merge(*listed, key=lambda item: -int(item["started_at"]["N"]))
-        records = self._headers(newest, limit)
+        records = self._read_headers(newest, limit)
         return [record for record in records if status is None or record.status is status]
 
-    def _by_status(self, status: MatchStatus, day: date | None) -> Iterator[Item]:
+    def _query_keys_by_status(self, status: MatchStatus, day: date | None) -> Iterator[Item]:
         """Yield the keys of the matches of a status and UTC day, newest first."""
         condition, values = "match_status = :key", items.expression_values(key=status)
         if day is not None:
@@ -74,8 +74,8 @@ class DynamoMatchReader:
             values |= items.expression_values(first=day_start, last=day_end)
         return self._table.query_index_keys("by-status", condition, values)
 
-    def _headers(self, keys: Iterable[Item], limit: int) -> list[MatchRecord]:
-        """Return the headers of the first `limit` listed matches in order; of all with -1.
+    def _read_headers(self, keys: Iterable[Item], limit: int) -> list[MatchRecord]:
+        """Return the headers of the first `limit` listed matches, newest first; of all with -1.
 
         An index has no order among matches with the same start, so all of these are read.
         """
@@ -87,12 +87,15 @@ class DynamoMatchReader:
             start_times[key["pk"]["S"]] = began
         keyed = [item_key(name, items.HEADER_SORT_KEY) for name in start_times]
         records = map(items.match_from_item, self._table.batch_get(keyed, self._projection))
-        newest = sorted(records, key=_order_of_play, reverse=True)
+        newest = sorted(records, key=_start_sort_key, reverse=True)
         return newest if limit < 0 else newest[:limit]
 
 
-def _order_of_play(record: MatchRecord) -> tuple[datetime, list[str | int]]:
-    """Return a sort key: the start, then the numbers in the id, such as that of a deal."""
+def _start_sort_key(record: MatchRecord) -> tuple[datetime, list[str | int]]:
+    """Return a sort key: the start, then the id with its numbers in numerical order.
+
+    Such a number is, for example, that of a deal.
+    """
     id_parts = re.split(r"(\d+)", record.match_id)
     return record.started_at, [
         int(id_part) if at % 2 else id_part for at, id_part in enumerate(id_parts)

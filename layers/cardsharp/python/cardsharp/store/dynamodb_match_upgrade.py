@@ -21,7 +21,7 @@ from cardsharp.store.match_log import (
 
 Summarize = Callable[[MatchRecord, Sequence[MoveRecord]], Summaries]
 
-_HEADER_NAMES = ("header_json", "outcome_json")
+_LEGACY_HEADER_NAMES = ("header_json", "outcome_json")
 
 
 def legacy_match_ids(table: DynamoTable) -> list[str]:
@@ -33,7 +33,7 @@ def legacy_match_ids(table: DynamoTable) -> list[str]:
     return sorted(
         header["pk"]["S"].partition("#")[2]
         for header in headers
-        if any(name in header for name in _HEADER_NAMES)
+        if any(name in header for name in _LEGACY_HEADER_NAMES)
     )
 
 
@@ -48,46 +48,47 @@ def rewrite_match(
     record, moves = reader.match(match_id), reader.moves(match_id)
     if record is None:
         return
-    summaries = _summaries(record, moves, summarize)
+    summaries = _build_summaries(record, moves, summarize)
     stored = table.query_prefix(items.match_partition(match_id))
     # "header" is before "move#" and "note#" in the order of the sort keys.
     for item in sorted(stored, key=lambda item: item["sk"]["S"], reverse=True):
-        _rewrite(table, item, summaries)
+        _rewrite_legacy_item(table, item, summaries)
 
 
-def _summaries(record: MatchRecord, moves: Sequence[MoveRecord], summarize: Summarize) -> Summaries:
+def _build_summaries(
+    record: MatchRecord, moves: Sequence[MoveRecord], summarize: Summarize
+) -> Summaries:
     try:
         summaries = summarize(record, moves)
     except StoreError:
         summaries = {}
     return {
-        move.sequence: _with_reason(summaries.get(move.sequence, NO_SUMMARY), move)
-        for move in moves
+        move.sequence: _add_reason(summaries.get(move.sequence, NO_SUMMARY), move) for move in moves
     }
 
 
-def _with_reason(summary: MoveSummary, move: MoveRecord) -> MoveSummary:
+def _add_reason(summary: MoveSummary, move: MoveRecord) -> MoveSummary:
     reason = (move.intent or {}).get("reason")
     return replace(summary, reason=reason) if isinstance(reason, str) else summary
 
 
-def _rewrite(table: DynamoTable, item: Item, summaries: Summaries) -> None:
+def _rewrite_legacy_item(table: DynamoTable, item: Item, summaries: Summaries) -> None:
     legacy = {
         old_name: new_name for new_name, old_name in items.LEGACY_NAMES.items() if old_name in item
     }
     try:
         bodies = {
-            new_name: items.body_attribute(_decoded(item[old_name]))
+            new_name: items.map_or_json_attribute(_decode_legacy_body(item[old_name]))
             for old_name, new_name in legacy.items()
         }
     except StoreError:
         return
     if not legacy:
         return
-    attributes = {**bodies, **_read_by_people(item, summaries)}
+    attributes = {**bodies, **_build_readable_attributes(item, summaries)}
     values = {**attributes, **{old_name: item[old_name] for old_name in legacy}}
     try:
-        table.update(
+        table.update_and_return(
             item_key(item["pk"]["S"], item["sk"]["S"]),
             f"SET {', '.join(f'#{name} = :{name}' for name in attributes)} "
             f"REMOVE {', '.join(f'#{old_name}' for old_name in legacy)}",
@@ -99,12 +100,12 @@ def _rewrite(table: DynamoTable, item: Item, summaries: Summaries) -> None:
         return
 
 
-def _decoded(attribute: Value) -> dict[str, object]:
+def _decode_legacy_body(attribute: Value) -> dict[str, object]:
     return decode(attribute["B"] if "B" in attribute else attribute["S"])
 
 
-def _read_by_people(item: Item, summaries: Summaries) -> dict[str, Value]:
-    """Return the attributes of an item that earlier versions did not write."""
+def _build_readable_attributes(item: Item, summaries: Summaries) -> dict[str, Value]:
+    """Return the attributes for people, which earlier versions did not write."""
     sort_key = item["sk"]["S"]
     if sort_key.startswith(items.MOVE_PREFIX):
         sequence = int(sort_key.removeprefix(items.MOVE_PREFIX))

@@ -40,7 +40,7 @@ class StoreFactory(NamedTuple, Generic[T_co]):
         if kind == "sqlite" and target:
             return self.open_file(Path(target).expanduser(), clock)
         if kind == "dynamodb" and target:
-            return self.open_table(target, clock)
+            return self.open_dynamodb_store(target, clock)
         raise ConfigError(
             f"{self.setting_name} must be sqlite:FILE or dynamodb:TABLE, not {location!r}."
         )
@@ -61,7 +61,9 @@ class StoreFactory(NamedTuple, Generic[T_co]):
         )
         return SqliteDocumentStore(path, clock, contents, read_only=read_only)
 
-    def open_table(self, table: str, clock: Clock, client: "DynamoDBClient | None" = None) -> T_co:
+    def open_dynamodb_store(
+        self, table: str, clock: Clock, client: "DynamoDBClient | None" = None
+    ) -> T_co:
         """Return the store in a DynamoDB table, which may have other items too."""
         from cardsharp.store.dynamodb_documents import DynamoDocumentStore  # noqa: PLC0415 - as said
 

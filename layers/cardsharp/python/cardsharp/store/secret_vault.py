@@ -30,23 +30,23 @@ class SecretVault:
 
     def add(self, match_id: str, secret: Body) -> bool:
         """Store a secret; return False, and change nothing, if there is one already."""
-        return try_commit(self.documents, self._put(match_id, secret, 0))
+        return try_commit(self.documents, self._build_put(match_id, secret, 0))
 
     def replace(self, match_id: str, secret: Body) -> None:
         """Store a secret in place of any earlier one."""
-        self.documents.commit(self._put(match_id, secret, None))
+        self.documents.commit(self._build_put(match_id, secret, None))
 
     def find(self, match_id: str) -> Body | None:
         """Return the current secret, None if there is none."""
-        document = self.documents.get(_key(match_id))
+        document = self.documents.get(_secret_key(match_id))
         return None if document is None else document.body
 
     def close(self) -> None:
         """Release files and connections; the vault cannot be used afterwards."""
         self.documents.close()
 
-    def _put(self, match_id: str, secret: Body, expected: int | None) -> Put:
-        return Put(_key(match_id), secret, expected, self.clock.now() + SECRET_TTL)
+    def _build_put(self, match_id: str, secret: Body, expected_version: int | None) -> Put:
+        return Put(_secret_key(match_id), secret, expected_version, self.clock.now() + SECRET_TTL)
 
 
 VAULT_FACTORY = StoreFactory(
@@ -58,5 +58,5 @@ VAULT_FACTORY = StoreFactory(
 )
 
 
-def _key(match_id: str) -> Key:
+def _secret_key(match_id: str) -> Key:
     return Key(f"vault#{match_id}", "secret")

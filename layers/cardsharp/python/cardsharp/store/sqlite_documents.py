@@ -84,7 +84,7 @@ class SqliteDocumentStore:
         """See `DocumentStore`."""
         with self._file.locked_connection() as db:
             row = db.execute(_SELECT, {**key._asdict(), "now": self._current_micros()}).fetchone()
-        return None if row is None else _document(row)
+        return None if row is None else _to_document(row)
 
     def query(
         self, partition: str, exclusive_start: str = "", limit: int = 1000
@@ -97,10 +97,10 @@ class SqliteDocumentStore:
             "now": self._current_micros(),
         }
         with self._file.locked_connection() as db:
-            return [_document(row) for row in db.execute(_SELECT_RANGE, params)]
+            return [_to_document(row) for row in db.execute(_SELECT_RANGE, params)]
 
     def commit(self, *writes: Write) -> None:
-        """See `DocumentStore`."""
+        """Make all writes, or none if a condition fails; see `DocumentStore`."""
         current_micros = self._current_micros()
         with self._file.transaction() as db:
             # A new document removes expired ones, so that the file does not grow. A mere update
@@ -138,10 +138,10 @@ class SqliteDocumentStore:
         """Return the keys and expiries of all documents, the last to expire first."""
         query = "SELECT partition, sort, expires FROM documents ORDER BY expires DESC"
         with self._file.locked_connection() as db:
-            return [(Key(*row[:2]), _moment(row["expires"])) for row in db.execute(query)]
+            return [(Key(*row[:2]), _to_datetime(row["expires"])) for row in db.execute(query)]
 
     def close(self) -> None:
-        """See `DocumentStore`."""
+        """Close the store; see `DocumentStore`."""
         self._file.close()
 
     def _current_micros(self) -> int:
@@ -149,7 +149,7 @@ class SqliteDocumentStore:
 
 
 def _apply_write(db: sqlite3.Connection, change: Write, current_micros: int) -> None:
-    """Make one of several writes; raise `WriteConflict` if its condition does not hold."""
+    """Apply a write; raise `WriteConflict` if its condition does not hold."""
     params = {
         "partition_key": change.key.partition_key,
         "sort_key": change.key.sort_key,
@@ -184,10 +184,10 @@ def _apply_write(db: sqlite3.Connection, change: Write, current_micros: int) -> 
         )
 
 
-def _document(row: sqlite3.Row) -> Document:
+def _to_document(row: sqlite3.Row) -> Document:
     key = Key(row["partition"], row["sort"])
-    return Document(key, row["version"], decode(row["body"]), _moment(row["expires"]))
+    return Document(key, row["version"], decode(row["body"]), _to_datetime(row["expires"]))
 
 
-def _moment(micros: int | None) -> datetime | None:
+def _to_datetime(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)

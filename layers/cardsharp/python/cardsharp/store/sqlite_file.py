@@ -25,8 +25,8 @@ from cardsharp.errors import StoreError
 _log = logging.getLogger(__name__)
 
 MEMORY_PATH = ":memory:"  # the path of what is kept in this process only
-_BUSY = timedelta(seconds=10)
-_BUSY_EXCLUSIVE = timedelta(seconds=1)
+_BUSY_TIMEOUT = timedelta(seconds=10)
+_EXCLUSIVE_BUSY_TIMEOUT = timedelta(seconds=1)
 _SIDECARS = ("-wal", "-shm", "-journal")  # beside an open file, with the file's own mode
 
 
@@ -48,7 +48,7 @@ class FileSchema:
         """Return the names of the tables after the first `version` migrations."""
         with closing(sqlite3.connect(MEMORY_PATH)) as db:
             db.executescript(";".join(self.migrations[:version]))
-            return _schema_of(db)[1]
+            return _read_schema(db)[1]
 
 
 def parse_migrations(script: Path) -> tuple[str, ...]:
@@ -99,13 +99,16 @@ class SqliteFile:
             yield self._db
 
     def _open(self) -> None:
-        """Connect; a file to write is created first if missing, for its owner alone."""
+        """Connect to the database.
+
+        A missing file that is to be written is created first, accessible to its owner only.
+        """
         database, exclusive = str(self._path), self._schema.is_exclusive
         if self._read_only:
             database = f"{self._path.absolute().as_uri()}?mode=rw"
         elif database != MEMORY_PATH and not self._path.exists():
             create_private_file(self._path)
-        wait = _BUSY_EXCLUSIVE if exclusive else _BUSY
+        wait = _EXCLUSIVE_BUSY_TIMEOUT if exclusive else _BUSY_TIMEOUT
         self._db = sqlite3.connect(
             database,
             timeout=wait.total_seconds(),
@@ -113,14 +116,14 @@ class SqliteFile:
             check_same_thread=False,
             uri=self._read_only,
         )
-        self._file_identity = _identity(self._path)
+        self._file_identity = _read_file_identity(self._path)
         # Closes a database in memory when nobody refers to it any more.
         self._finalizer = weakref.finalize(self, self._db.close)
         self._db.row_factory = sqlite3.Row
         # One damaged character must not hide the other rows of a result.
         self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
-            self._prepare()
+            self._prepare_schema()
         except BaseException:
             self._finalizer()
             raise
@@ -128,13 +131,13 @@ class SqliteFile:
     def _is_replaced(self) -> bool:
         """Return True if our file was deleted or replaced, so that writes to it would be lost."""
         writes = self._finalizer.alive and not self._read_only and str(self._path) != MEMORY_PATH
-        return writes and _identity(self._path) != self._file_identity
+        return writes and _read_file_identity(self._path) != self._file_identity
 
     def _replace(self) -> None:
         """Continue with the file that replaced ours, or with a new one.
 
-        An exclusive file is not replaced: its owner has data in memory that a new one would
-        lack.
+        Raise `StoreError` for an exclusive file: its owner has data in memory that a new file
+        would lack.
         """
         name, path = self._schema.description, self._path
         message = f"The {name} {path} was deleted or replaced while it was in use"
@@ -159,8 +162,8 @@ class SqliteFile:
                 f"or set {self._schema.setting_name} to another file."
             ) from error
 
-    def _prepare(self) -> None:
-        """Bring the schema up to date; for one that writes, switch to a write-ahead log."""
+    def _prepare_schema(self) -> None:
+        """Bring the schema up to date; if the file is written, switch to a write-ahead log."""
         # Two first openers can collide in the switch, which ignores the busy timeout.
         max_attempts = 1 if self._schema.is_exclusive else 5
         attempts = stamina.retry_context(
@@ -168,13 +171,13 @@ class SqliteFile:
         )
         for attempt in attempts.with_name(f"open {self._path}", (), {}):  # for a retry's log line
             with attempt:
-                version = self._version(may_be_empty=not self._read_only)
+                version = self._read_version(may_be_empty=not self._read_only)
                 if not self._read_only:
                     self._enable_wal()
         if version < len(self._schema.migrations):
             with self.transaction():
                 # Another process may have migrated the file since we read its version.
-                for migration in self._schema.migrations[self._version(may_be_empty=True) :]:
+                for migration in self._schema.migrations[self._read_version(may_be_empty=True) :]:
                     for statement in filter(str.strip, migration.split(";")):
                         self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {len(self._schema.migrations)}")
@@ -192,9 +195,9 @@ class SqliteFile:
         # Enough for a killed process. A power cut may cost the last commits, never the file.
         self._db.execute("PRAGMA synchronous = NORMAL")
 
-    def _version(self, *, may_be_empty: bool) -> int:
-        """Return how many migrations the file has; raise `StoreError` unless it is ours."""
-        contents, (version, tables) = self._schema, _schema_of(self._db)
+    def _read_version(self, *, may_be_empty: bool) -> int:
+        """Return the number of migrations of the file; raise `StoreError` unless it is ours."""
+        contents, (version, tables) = self._schema, _read_schema(self._db)
         if version > len(contents.migrations) and tables & contents.tables_at_version(
             len(contents.migrations)
         ):
@@ -211,8 +214,8 @@ class SqliteFile:
         return version
 
 
-def _schema_of(db: sqlite3.Connection) -> tuple[int, set[str]]:
-    """Return the version that a file states and its tables, read at one moment."""
+def _read_schema(db: sqlite3.Connection) -> tuple[int, set[str]]:
+    """Return the version in a file and its tables, both read in one query."""
     version, tables = db.execute(
         "SELECT user_version, (SELECT json_group_array(name) FROM sqlite_master "
         "WHERE type = 'table' AND name NOT LIKE 'sqlite%') FROM pragma_user_version"
@@ -220,8 +223,8 @@ def _schema_of(db: sqlite3.Connection) -> tuple[int, set[str]]:
     return version, set(json.loads(tables))
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of a file, None if there is none or it is in memory."""
+def _read_file_identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode of a file, None if it does not exist or is in memory."""
     try:
         stat_result = path.stat()
     except FileNotFoundError:

@@ -14,7 +14,7 @@ from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
 from cardsharp.store.codec import (
     NOTE_TTL,
-    decode_readable_bodies,
+    decode_bodies_and_errors,
     encode,
     from_micros,
     reopened_outcome_note,
@@ -57,15 +57,15 @@ class SqliteMatchLog:
     ) -> bool:
         """Mark a running match as queued if it is free or unchanged; True for one caller only."""
         with self._file.transaction() as db:
-            record = _match_of(_announced(db, match_id, self._clock.now()))
+            record = _to_match_record(_get_or_insert_match(db, match_id, self._clock.now()))
             is_open = record.ttl is None or (
                 expired_lease is not None and expired_lease.lease_version == record.lease_version
             )
             if record.status is MatchStatus.FINISHED or not is_open:
                 return False
             idle = timedelta(0) if expired_lease is None else expired_lease.idle_for
-            columns = {"ttl": _micros(ttl), "announced": _micros(idle)}
-            _set(db, match_id, beat=record.lease_version + 1, **columns)
+            columns = {"ttl": _duration_micros(ttl), "announced": _duration_micros(idle)}
+            _update_match(db, match_id, beat=record.lease_version + 1, **columns)
         return True
 
     def acquire_lease(
@@ -73,41 +73,46 @@ class SqliteMatchLog:
     ) -> Lease | None:
         """Acquire the lease of a match that is free, queued or this owner's; else None."""
         with self._file.transaction() as db:
-            row = _announced(db, match_id, self._clock.now())
-            record = _match_of(row)
+            row = _get_or_insert_match(db, match_id, self._clock.now())
+            record = _to_match_record(row)
             lease = record.lease
             is_leased = lease is not None and lease.owner != owner and not record.is_queued
             if record.status is MatchStatus.FINISHED or is_leased:
                 return None
             if record.status is MatchStatus.ANNOUNCED:
-                _set(db, match_id, status=MatchStatus.RUNNING, header=encode(header or {}))
+                _update_match(db, match_id, status=MatchStatus.RUNNING, header=encode(header or {}))
             fence, idle = row["fence"] + 1, row["announced"] or 0
-            columns = {"fence": fence, "owner": owner, "ttl": _micros(ttl), "announced": None}
-            _set(db, match_id, beat=record.lease_version + 1, **columns)
+            columns = {
+                "fence": fence,
+                "owner": owner,
+                "ttl": _duration_micros(ttl),
+                "announced": None,
+            }
+            _update_match(db, match_id, beat=record.lease_version + 1, **columns)
         return Lease(match_id, owner, fence, timedelta(microseconds=idle))
 
     def renew_lease(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease; raise `WriteConflict` if it is no longer ours."""
-        with self._owned(lease) as db:
-            _set(db, lease.match_id, ttl=_micros(ttl), announced=None)
+        with self._lease_transaction(lease) as db:
+            _update_match(db, lease.match_id, ttl=_duration_micros(ttl), announced=None)
 
     def release_lease(self, lease: Lease, park_for: timedelta | None = None) -> None:
         """Release the lease; quiet if it is already lost."""
-        ttl = None if park_for is None else _micros(park_for)
-        with suppress(WriteConflict), self._owned(lease) as db:
-            _set(db, lease.match_id, owner=None, ttl=ttl, announced=None)
+        ttl = None if park_for is None else _duration_micros(park_for)
+        with suppress(WriteConflict), self._lease_transaction(lease) as db:
+            _update_match(db, lease.match_id, owner=None, ttl=ttl, announced=None)
 
     def update_header(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts."""
-        with self._owned(lease) as db:
-            _set(db, lease.match_id, header=encode(header))
+        with self._lease_transaction(lease) as db:
+            _update_match(db, lease.match_id, header=encode(header))
 
     def write_intent(
         self, lease: Lease, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY
     ) -> None:
         """Write the intent of move `sequence`; raise `WriteConflict` if it already has facts."""
         del summary
-        with self._owned(lease) as db:
+        with self._lease_transaction(lease) as db:
             written = db.execute(
                 "INSERT INTO moves (match_id, sequence, intent) VALUES (?, ?, ?) "
                 "ON CONFLICT (match_id, sequence) DO UPDATE SET intent = excluded.intent "
@@ -124,7 +129,7 @@ class SqliteMatchLog:
     ) -> None:
         """Write the facts of moves by sequence; a move that already has facts keeps them."""
         del summaries
-        with self._owned(lease) as db:
+        with self._lease_transaction(lease) as db:
             db.executemany(
                 "INSERT INTO moves (match_id, sequence, facts) VALUES (?, ?, ?) "
                 "ON CONFLICT (match_id, sequence) DO UPDATE SET facts = excluded.facts "
@@ -135,32 +140,32 @@ class SqliteMatchLog:
     def retract_moves(self, lease: Lease, sequence: int) -> None:
         """Remove the moves from `sequence` on; each is preserved as a note."""
         timestamp, first_key = self._clock.now(), (lease.match_id, sequence)
-        with self._owned(lease) as db:
-            for move in _moves(db, *first_key):
-                _keep_note(db, lease.match_id, retracted_move_note(move, timestamp))
+        with self._lease_transaction(lease) as db:
+            for move in _list_moves(db, *first_key):
+                _insert_note(db, lease.match_id, retracted_move_note(move, timestamp))
             db.execute("DELETE FROM moves WHERE match_id = ? AND sequence >= ?", first_key)
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
         with self._file.transaction() as db:
-            record = _match(db, lease.match_id)
+            record = _find_match(db, lease.match_id)
             if record is not None and record.status is MatchStatus.FINISHED:
                 return
             _require_lease(db, lease)
             timestamp = to_micros(self._clock.now())
-            _set(
+            _update_match(
                 db,
                 lease.match_id,
                 status=MatchStatus.FINISHED,
                 outcome=encode(outcome),
                 finished=timestamp,
             )
-            _set(db, lease.match_id, owner=None, ttl=None, announced=None)
+            _update_match(db, lease.match_id, owner=None, ttl=None, announced=None)
 
     def reopen(self, match: MatchRecord) -> bool:
         """Make a match run again that is finished as in this record; True for one caller only."""
         with self._file.transaction() as db:
-            record = _match(db, match.match_id)
+            record = _find_match(db, match.match_id)
             if (
                 record is None
                 or record.finished_at is None
@@ -168,8 +173,8 @@ class SqliteMatchLog:
             ):
                 return False
             runs = {"status": MatchStatus.RUNNING, "outcome": None, "finished": None}
-            _set(db, match.match_id, beat=record.lease_version + 1, **runs)
-            _keep_note(db, match.match_id, reopened_outcome_note(match, self._clock.now()))
+            _update_match(db, match.match_id, beat=record.lease_version + 1, **runs)
+            _insert_note(db, match.match_id, reopened_outcome_note(match, self._clock.now()))
         return True
 
     def add_note(self, match_id: str, kind: str, body: Body) -> None:
@@ -177,17 +182,17 @@ class SqliteMatchLog:
         timestamp = self._clock.now()
         with self._file.transaction() as db:
             db.execute("DELETE FROM notes WHERE expires_at <= ?", (to_micros(timestamp),))
-            _keep_note(db, match_id, DebugNote(kind, timestamp, body))
+            _insert_note(db, match_id, DebugNote(kind, timestamp, body))
 
     def match(self, match_id: str) -> MatchRecord | None:
         """Return the header of a match, None if the log does not have it."""
         with self._file.locked_connection() as db:
-            return _match(db, match_id)
+            return _find_match(db, match_id)
 
     def moves(self, match_id: str) -> list[MoveRecord]:
         """Return all moves of a match in the order of their sequence."""
         with self._file.locked_connection() as db:
-            return _moves(db, match_id)
+            return _list_moves(db, match_id)
 
     def matches(
         self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
@@ -204,7 +209,7 @@ class SqliteMatchLog:
         # The deals of a table began at one moment, and were written down in their order.
         query.append("ORDER BY started DESC, rowid DESC LIMIT :limit")
         with self._file.locked_connection() as db:
-            return [_match_of(row) for row in db.execute(" ".join(query), params)]
+            return [_to_match_record(row) for row in db.execute(" ".join(query), params)]
 
     def running_matches(self) -> list[MatchRecord]:
         """Return the running matches with their current leases."""
@@ -217,7 +222,7 @@ class SqliteMatchLog:
                 "SELECT * FROM notes WHERE match_id = ? AND expires_at > ? ORDER BY at, rowid",
                 (match_id, to_micros(self._clock.now())),
             ).fetchall()
-        return list(map(_note_of, rows))
+        return list(map(_to_note, rows))
 
     def ids_finished_earlier_than(self, moment: datetime) -> list[str]:
         """Return the ids of the matches that finished before a moment, the oldest first."""
@@ -243,35 +248,38 @@ class SqliteMatchLog:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
-    def _owned(self, lease: Lease) -> Iterator[sqlite3.Connection]:
-        """Yield a transaction in which the lease is ours; raise `WriteConflict` if it is not."""
+    def _lease_transaction(self, lease: Lease) -> Iterator[sqlite3.Connection]:
+        """Yield a transaction in which the lease is valid; raise `WriteConflict` if it is not."""
         with self._file.transaction() as db:
             _require_lease(db, lease)
             yield db
 
 
-def _match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
+def _find_match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
-    return None if row is None else _match_of(row)
+    return None if row is None else _to_match_record(row)
 
 
-def _set(db: sqlite3.Connection, match_id: str, **columns: str | int | None) -> None:
-    """Write these columns of a match."""
+def _update_match(db: sqlite3.Connection, match_id: str, **columns: str | int | None) -> None:
+    """Set columns of a match."""
     sets = "SET " + ", ".join(f"{column} = :{column}" for column in columns)
     db.execute(f"UPDATE matches {sets} WHERE id = :id", {**columns, "id": match_id})
 
 
-def _moves(db: sqlite3.Connection, match_id: str, first_sequence: int = 0) -> list[MoveRecord]:
+def _list_moves(db: sqlite3.Connection, match_id: str, first_sequence: int = 0) -> list[MoveRecord]:
     """Return the moves of a match from a sequence on, in order."""
     rows = db.execute(
         "SELECT * FROM moves WHERE match_id = ? AND sequence >= ? ORDER BY sequence",
         (match_id, first_sequence),
     ).fetchall()
-    return [_move_of(row) for row in rows]
+    return [_to_move_record(row) for row in rows]
 
 
-def _announced(db: sqlite3.Connection, match_id: str, timestamp: datetime) -> sqlite3.Row:
-    """Return a match's row; a missing one is added without header, lease or queue mark."""
+def _get_or_insert_match(db: sqlite3.Connection, match_id: str, timestamp: datetime) -> sqlite3.Row:
+    """Return the row of a match.
+
+    A missing row is inserted without header, lease or queue mark.
+    """
     db.execute(
         "INSERT INTO matches (id, status, started) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
         (match_id, MatchStatus.ANNOUNCED, to_micros(timestamp)),
@@ -280,7 +288,7 @@ def _announced(db: sqlite3.Connection, match_id: str, timestamp: datetime) -> sq
     return row
 
 
-def _keep_note(db: sqlite3.Connection, match_id: str, note: DebugNote) -> None:
+def _insert_note(db: sqlite3.Connection, match_id: str, note: DebugNote) -> None:
     until = to_micros(note.created_at + NOTE_TTL)
     db.execute(
         "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
@@ -297,15 +305,18 @@ def _require_lease(db: sqlite3.Connection, lease: Lease) -> None:
         raise WriteConflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")
 
 
-def _micros(duration: timedelta) -> int:
+def _duration_micros(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1)
 
 
-def _match_of(row: sqlite3.Row) -> MatchRecord:
-    """Return a row as a record; an unreadable one as finished, so that nobody attends it."""
+def _to_match_record(row: sqlite3.Row) -> MatchRecord:
+    """Return a row as a record.
+
+    An unreadable row counts as finished, so that no worker attends the match.
+    """
     owner, ttl, finished = row["owner"], row["ttl"], row["finished"]
     try:
-        bodies, fault = decode_readable_bodies(header=row["header"], outcome=row["outcome"])
+        bodies, fault = decode_bodies_and_errors(header=row["header"], outcome=row["outcome"])
         return MatchRecord(
             match_id=row["id"],
             status=MatchStatus(row["status"]),
@@ -329,12 +340,12 @@ def _match_of(row: sqlite3.Row) -> MatchRecord:
         )
 
 
-def _move_of(row: sqlite3.Row) -> MoveRecord:
-    bodies, fault = decode_readable_bodies(intent=row["intent"], facts=row["facts"])
+def _to_move_record(row: sqlite3.Row) -> MoveRecord:
+    bodies, fault = decode_bodies_and_errors(intent=row["intent"], facts=row["facts"])
     return MoveRecord(row["sequence"], **bodies, read_error=fault)
 
 
-def _note_of(row: sqlite3.Row) -> DebugNote:
+def _to_note(row: sqlite3.Row) -> DebugNote:
     """Return the note of a row; a body that cannot be read is empty."""
-    bodies, _ = decode_readable_bodies(body=row["body"])
+    bodies, _ = decode_bodies_and_errors(body=row["body"])
     return DebugNote(row["kind"], from_micros(row["at"]), bodies["body"] or {})

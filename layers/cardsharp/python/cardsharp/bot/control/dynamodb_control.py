@@ -31,7 +31,7 @@ class DynamoPollerGenerations(PollerGenerations):
         A retry after a lost response skips a number.
         """
         always = "attribute_not_exists(pk) OR generation >= :one"
-        item = self._table.update(
+        item = self._table.update_and_return(
             _GENERATION_KEY, "ADD generation :one", always, expression_values(one=1)
         )
         return int(item["generation"]["N"])

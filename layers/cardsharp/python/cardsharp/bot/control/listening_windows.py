@@ -11,7 +11,7 @@ from cardsharp.core.time_zones import zone_named
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DAILY = "daily"
-_WINDOW = re.compile(
+_WINDOW_PATTERN = re.compile(
     rf"({'|'.join((*_DAYS, _DAILY))}|\d{{4}}-\d\d-\d\d) (\d\d):([0-5]\d)-(\d\d):([0-5]\d)"
     r"(?: ([\w/+-]+))?"
 )
@@ -42,7 +42,7 @@ class ListeningWindow(NamedTuple):
 
 
 def _parse_window(value: object) -> ListeningWindow:
-    match = _WINDOW.fullmatch(str(value))
+    match = _WINDOW_PATTERN.fullmatch(str(value))
     if match is None:
         raise ValueError("no window")
     day, *clock, zone = match.groups()

@@ -62,7 +62,7 @@ class PollerShift:
     generation: int = 0
     windows: tuple[ListeningWindow, ...] = ()
 
-    def start(self) -> None:
+    def start_generation(self) -> None:
         """Begin a new generation; raises `StoreError`."""
         self.generation = self.generations.start_generation()
 

@@ -55,7 +55,7 @@ class MemoryQueue:
             self._entries[message.message_id] = message, visible_at
             self._condition.notify()
 
-    def receive(self, wait_time: timedelta) -> Message | None:
+    def receive_message(self, wait_time: timedelta) -> Message | None:
         """Receive a visible message, waiting at most `wait_time` for one to arrive or return."""
         deadline = self._clock.monotonic() + wait_time.total_seconds()
         with self._condition:
@@ -84,7 +84,7 @@ class MemoryQueue:
                 del self._entries[message.message_id]
 
     def _deliver_next(self) -> Message | None:
-        """Take the first visible entry as newly delivered; the lock is held."""
+        """Mark the first visible entry as delivered and return it; the caller holds the lock."""
         current_time = self._clock.monotonic()
         for message in [
             candidate

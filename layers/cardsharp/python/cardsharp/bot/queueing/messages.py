@@ -65,12 +65,12 @@ def describe_validation_error(fault: ErrorDetails, root_name: str) -> str:
 def records_in_queue_event(event: object) -> list[dict[str, Any]]:
     """Return the records in a queue's event; raise `InvalidInput` if it is another event."""
     records = event.get("Records") if isinstance(event, dict) else None
-    if isinstance(records, list) and all(map(_is_record, records)):
+    if isinstance(records, list) and all(map(_is_queue_record, records)):
         return records
     raise InvalidInput("This function expects an SQS event: an object with a list 'Records'.")
 
 
-def _is_record(record: object) -> bool:
+def _is_queue_record(record: object) -> bool:
     return isinstance(record, dict) and all(
         isinstance(record.get(name), str) for name in ("messageId", "body")
     )

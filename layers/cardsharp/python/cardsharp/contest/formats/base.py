@@ -45,7 +45,7 @@ class Format(ABC):
         """Maximum number of teams in one match."""
         return 2
 
-    def replace_known_fields(self, **values: object) -> Self:
+    def replace_matching_fields(self, **values: object) -> Self:
         """Return a copy with the `values` that are fields of this format; ignore the others."""
         instance: Any = self
         names = {field.name for field in fields(instance)} & values.keys()
@@ -67,7 +67,7 @@ class Format(ABC):
         return ()
 
     @abstractmethod
-    def pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
+    def determined_pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
         """Return every pairing determined so far, in order; further outcomes only add to it."""
 
     def scores(self, _teams: SeededTeams, _decided: PairingOutcomes) -> dict[TeamId, float]:
@@ -95,13 +95,15 @@ class LateEntryFormat(Format):
         return [team for team in teams if since.get(team, 1) <= round_number]
 
     @abstractmethod
-    def round_count(self, teams: int) -> int | None:
+    def round_count(self, team_count: int) -> int | None:
         """Return the number of rounds for so many teams; None if late joiners can add rounds."""
 
     def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
         """Return the places by points, then by matches won less matches lost."""
         score, margin = self.scores(teams, outcomes), dict.fromkeys(teams, 0)
-        for pairing, decision in finished_pairings(self.pairings(teams, outcomes), outcomes):
+        for pairing, decision in decided_pairings_with_outcomes(
+            self.determined_pairings(teams, outcomes), outcomes
+        ):
             first, second = pairing.teams
             difference = decision.wins[0] - decision.wins[1]
             margin[first] += difference
@@ -121,13 +123,13 @@ class RoundByRoundFormat(LateEntryFormat):
     drawn_rounds: tuple[PairingHistory, ...] = ()
     may_draw: bool = True
 
-    def pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
+    def determined_pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
         """Return every pairing determined so far."""
         all_pairings: Pairings = ()
         last_pairings: Pairings = ()
         # A draw depends on all earlier outcomes, and a ruling may change one of them. So a stored
         # draw is used only while every earlier round is the same as it was when it was made.
-        histories = [_by_round(history) for history in self.drawn_rounds]
+        histories = [_group_by_round(history) for history in self.drawn_rounds]
         for round_number in range(1, (self.round_count(len(self.participants(teams, 1))) or 0) + 1):
             if any(pairing.key not in outcomes for pairing in last_pairings):
                 break
@@ -136,7 +138,7 @@ class RoundByRoundFormat(LateEntryFormat):
                 history for history in histories if history[round_number - 1] == last_round
             ]
             participants = self.participants(teams, round_number)
-            last_pairings = _recorded_round(histories, round_number, participants) or (
+            last_pairings = _find_recorded_round(histories, round_number, participants) or (
                 self.draw(round_number, participants, all_pairings, outcomes)
                 if self.may_draw
                 else ()
@@ -158,7 +160,7 @@ class RoundByRoundFormat(LateEntryFormat):
 _RoundHistory = list[tuple[Pairing, PairingOutcome | None]]
 
 
-def _by_round(history: PairingHistory) -> defaultdict[int, _RoundHistory]:
+def _group_by_round(history: PairingHistory) -> defaultdict[int, _RoundHistory]:
     """Group the pairings and outcomes of one recorded draw by round number."""
     rounds: defaultdict[int, _RoundHistory] = defaultdict(list)
     for pairing, end in history:
@@ -166,10 +168,10 @@ def _by_round(history: PairingHistory) -> defaultdict[int, _RoundHistory]:
     return rounds
 
 
-def _recorded_round(
+def _find_recorded_round(
     histories: Sequence[Mapping[int, _RoundHistory]], round_number: int, teams: SeededTeams
 ) -> Pairings:
-    """Return the recorded round that was drawn in the same situation for these teams, or ()."""
+    """Return the recorded round drawn in the same situation for these teams, else ()."""
     for history in histories:
         pairings = tuple(pairing for pairing, _ in history.get(round_number, ()))
         if all(set(pairing.teams) <= set(teams) for pairing in pairings):
@@ -204,14 +206,14 @@ def count_points(
     return totals
 
 
-def finished_pairings(
+def decided_pairings_with_outcomes(
     pairings: Iterable[Pairing], outcomes: PairingOutcomes
 ) -> list[tuple[Pairing, PairingOutcome]]:
     """Return the decided pairings, each with its outcome."""
     return [(pairing, outcomes[pairing.key]) for pairing in pairings if pairing.key in outcomes]
 
 
-def count_byes(
+def count_byes_since_joining(
     teams: SeededTeams, past_pairings: Sequence[Pairing], late_joiners: LateJoiners = ()
 ) -> Counter[TeamId]:
     """Count the byes of each team since it joined."""

@@ -90,12 +90,12 @@ teams no other combination of the four functions above is better.
 """
 
 
-_Ways = tuple[SlotSource | None, SlotSource | None]  # sources of a game's two teams
+_SlotPair = tuple[SlotSource | None, SlotSource | None]  # sources of a game's two teams
 
 
-def _played(
-    games: list[BracketGame], section: BracketSection, pair: _Ways, min_round: int = 1
-) -> _Ways:
+def _add_game(
+    games: list[BracketGame], section: BracketSection, pair: _SlotPair, min_round: int = 1
+) -> _SlotPair:
     """Add a game of the pair in round `min_round` or later; add none if a side is empty.
 
     Returns the slots of its winner and its loser.
@@ -136,7 +136,7 @@ def build_bracket(
     while len(upper) > 1:
         round_number += 1
         pairs = zip(upper[::2], upper[1::2], strict=True)
-        outcomes = [_played(games, BracketSection.WINNERS, pair, round_number) for pair in pairs]
+        outcomes = [_add_game(games, BracketSection.WINNERS, pair, round_number) for pair in pairs]
         upper = [winner for winner, _ in outcomes]
         fallen = [loser for _, loser in outcomes]
         if round_number > 1:
@@ -147,19 +147,19 @@ def build_bracket(
             )
             fallen = loser_order(fallen)
             pairs = zip(lower, fallen, strict=True)
-            lower = [_played(games, BracketSection.LOSERS, pair)[0] for pair in pairs]
+            lower = [_add_game(games, BracketSection.LOSERS, pair)[0] for pair in pairs]
         else:
             lower = fallen
         if len(lower) > 1:
             pairs = zip(lower[::2], lower[1::2], strict=True)
-            lower = [_played(games, BracketSection.LOSERS, pair)[0] for pair in pairs]
-    final = _played(games, BracketSection.FINAL, (upper[0], lower[0]))
-    _played(games, BracketSection.RESET, final)
-    return _numbered(games)
+            lower = [_add_game(games, BracketSection.LOSERS, pair)[0] for pair in pairs]
+    final = _add_game(games, BracketSection.FINAL, (upper[0], lower[0]))
+    _add_game(games, BracketSection.RESET, final)
+    return _renumber_games(games)
 
 
-def _numbered(games: list[BracketGame]) -> tuple[BracketGame, ...]:
-    """Renumber the games by round; in a round by section, and in a section from top to bottom."""
+def _renumber_games(games: list[BracketGame]) -> tuple[BracketGame, ...]:
+    """Renumber the games by round, then by section, then from top to bottom."""
     section_order = list(BracketSection)
     games = sorted(
         games, key=lambda game: (game.round, section_order.index(game.section), game.number)
@@ -179,15 +179,18 @@ def _numbered(games: list[BracketGame]) -> tuple[BracketGame, ...]:
     )
 
 
-def seed_slots(teams: int) -> tuple[int | None, ...]:
-    """Return the first-round slots: the best seeds get the byes and meet as late as possible."""
+def seed_slots(team_count: int) -> tuple[int | None, ...]:
+    """Return the seeds of the first-round slots, from 0, and None for a bye.
+
+    The best seeds get the byes and meet as late as possible.
+    """
     # Each step doubles the field: opposite every seed stands the one that makes the two places add
     # up to the same sum. So seed 1 meets the last seed, and 1 and 2 can meet only in the final.
     seeds = [0]
-    while len(seeds) < teams:
+    while len(seeds) < team_count:
         last_seed = 2 * len(seeds) - 1
         seeds = [seed for best in seeds for seed in (best, last_seed - best)]
-    return tuple(seed if seed < teams else None for seed in seeds)
+    return tuple(seed if seed < team_count else None for seed in seeds)
 
 
 GameResults = Mapping[int, tuple[TeamId, TeamId]]  # winner and loser of each decided game

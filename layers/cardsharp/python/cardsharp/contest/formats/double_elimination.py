@@ -41,7 +41,7 @@ class DoubleElimination(Format):
         seeds = bracket.seed_slots(teams) if self.seeds is None else self.seeds
         return bracket.build_bracket(seeds, self.loser_orders)
 
-    def pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
+    def determined_pairings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> Pairings:
         """Return every pairing that is determined so far."""
         seeds = {team: seed for seed, team in enumerate(teams)}
         pairings: list[Pairing] = []
@@ -66,7 +66,7 @@ class DoubleElimination(Format):
     def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
         """Return the places: teams still in, then those that are out, the latest first."""
         lost_rounds: dict[TeamId, list[int]] = {team: [] for team in teams}
-        for pairing in self.pairings(teams, outcomes):
+        for pairing in self.determined_pairings(teams, outcomes):
             decision = outcomes.get(pairing.key)
             if decision is not None and decision.winner is not None:
                 lost_rounds[winner_and_loser(pairing.teams, decision.winner)[1]].append(

@@ -8,7 +8,7 @@ from typing import ClassVar
 from cardsharp.analysis.ratings import MEAN_RATING, HeadToHeadScore, Rating, ratings_of
 from cardsharp.contest.formats.base import (
     RoundByRoundFormat,
-    finished_pairings,
+    decided_pairings_with_outcomes,
     group_by_rank,
     register_format,
 )
@@ -25,7 +25,9 @@ MAX_EXTRA_PAIRINGS = 2  # pairings that a team may have more than the team with 
 CLOSENESS_WEIGHT = 3  # teams of equal strength meet 1 + this many times as often as distant ones
 HALF_WEIGHT_ELO = 100  # difference in Elo points at which half of this weight is left
 MATCHES_PER_ROUND = 20  # practice matches of a round; one response of the arena can list them
-_LEVEL = 10**9  # cost of each pairing that a team has more than the fewest; rematches cost <= 10**6
+_EXTRA_PAIRING_COST = (
+    10**9
+)  # cost of each pairing that a team has more than the fewest; rematches cost <= 10**6
 # Opponent that every team has met once, so that no rating becomes infinite.
 _DUMMY_OPPONENT = ""
 
@@ -44,7 +46,7 @@ def next_pairings(
     including running ones.
     """
     free = [team for team in participants if team not in playing]
-    level = count_matches_levelled(participants, past_pairings)
+    level = count_matches_crediting_late_joiners(participants, past_pairings)
     fewest = min(level.values(), default=0)
     met = Counter(frozenset(pairing.teams) for pairing in past_pairings)
     last_pair_by_team = {
@@ -57,7 +59,9 @@ def next_pairings(
             return None  # their last match was against each other; another opponent is soon free
         apart = abs(ratings.get(team, MEAN_RATING) - ratings.get(opponent, MEAN_RATING))
         due = (met[pair] + 1) / (1 + CLOSENESS_WEIGHT * 2 ** (-apart / HALF_WEIGHT_ELO))
-        return _LEVEL * (level[team] + level[opponent] - 2 * fewest) + min(10**6, round(1000 * due))
+        return _EXTRA_PAIRING_COST * (level[team] + level[opponent] - 2 * fewest) + min(
+            10**6, round(1000 * due)
+        )
 
     pairs = min_cost_pairs(
         [team for team in free if level[team] < fewest + MAX_EXTRA_PAIRINGS], against
@@ -78,7 +82,7 @@ def round_of_match_number(match_number: int) -> int:
     return 1 + (match_number - 1) // MATCHES_PER_ROUND
 
 
-def count_matches_levelled(
+def count_matches_crediting_late_joiners(
     teams: Iterable[TeamId], past_pairings: Iterable[Pairing]
 ) -> dict[TeamId, int]:
     """Count each team's matches; a late or returning team starts level with the lowest.
@@ -130,7 +134,7 @@ class LadderFormat(RoundByRoundFormat):
         outcomes: PairingOutcomes,
     ) -> Pairings:
         """Return the pairings of the next round."""
-        rated = _rated(teams, past_pairings, outcomes)
+        rated = _rate_decided_pairings(teams, past_pairings, outcomes)
         strength = {team: rating.value for team, rating in rated.items()}
         pairings = next_pairings(teams, past_pairings, (), strength)
         return tuple(
@@ -139,21 +143,21 @@ class LadderFormat(RoundByRoundFormat):
 
     def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
         """Return the teams by rating; equal ratings in whole points share a place."""
-        rated = _rated(teams, self.pairings(teams, outcomes), outcomes)
+        rated = _rate_decided_pairings(teams, self.determined_pairings(teams, outcomes), outcomes)
         return group_by_rank(teams, {team: (round(rated[team].value),) for team in teams})
 
-    def round_count(self, teams: int) -> int:
+    def round_count(self, team_count: int) -> int:
         """Return the number of rounds."""
-        return teams - 1 + teams % 2
+        return team_count - 1 + team_count % 2
 
 
-def _rated(
+def _rate_decided_pairings(
     teams: SeededTeams, pairings: Pairings, decided: PairingOutcomes
 ) -> dict[TeamId, Rating]:
-    """Return the ratings from the matches of the decided pairings."""
+    """Return the teams' ratings from the matches of the decided pairings."""
     shares = [
         (pairing.teams, share)
-        for pairing, decision in finished_pairings(pairings, decided)
+        for pairing, decision in decided_pairings_with_outcomes(pairings, decided)
         for share in [1.0] * decision.wins[0] + [0.0] * decision.wins[1]
     ]
     return rate_teams(teams, shares)

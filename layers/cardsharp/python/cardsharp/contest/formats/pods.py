@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from cardsharp.contest.formats.base import (
     RoundByRoundFormat,
-    count_byes,
-    finished_pairings,
+    count_byes_since_joining,
+    decided_pairings_with_outcomes,
     group_by_rank,
     register_format,
 )
@@ -51,10 +51,10 @@ class PodFormat(RoundByRoundFormat):
         outcomes: PairingOutcomes,
     ) -> Pairings:
         """Return the matches of the next round, all of about the same size."""
-        by = self._score_totals(teams, past_pairings, outcomes)
+        by = self._compute_score_totals(teams, past_pairings, outcomes)
         free = [team for level in group_by_rank(teams, by) for team in level]
         if self.max_teams_per_match == 2 and len(free) % 2:  # noqa: PLR2004 - else nobody is alone
-            bye_counts = count_byes(teams, past_pairings)
+            bye_counts = count_byes_since_joining(teams, past_pairings)
             free.remove(min(reversed(free), key=bye_counts.__getitem__))
         # Dealing the teams out one by one puts the best seeds into different matches. It also
         # makes the sizes of the matches differ by one team at most.
@@ -64,7 +64,7 @@ class PodFormat(RoundByRoundFormat):
             met = Counter(
                 pair for pairing in past_pairings for pair in combinations(sorted(pairing.teams), 2)
             )
-            pods = [_joined(free, len(table), met) for table in pods]
+            pods = [_pop_pod(free, len(table), met) for table in pods]
         return tuple(
             Pairing(
                 f"{round_number}-{table_number}",
@@ -75,38 +75,41 @@ class PodFormat(RoundByRoundFormat):
             for table_number, table in enumerate(pods, 1)
         )
 
-    def round_count(self, teams: int) -> int:
+    def round_count(self, team_count: int) -> int:
         """Return the number of rounds."""
-        return ceil((teams - 1) / (self.max_teams_per_match - 1))
+        return ceil((team_count - 1) / (self.max_teams_per_match - 1))
 
     def scores(self, teams: SeededTeams, outcomes: PairingOutcomes) -> dict[TeamId, float]:
         """Return the scores: one point for a first place, less for other places."""
-        totals = self._score_totals(teams, self.pairings(teams, outcomes), outcomes)
+        totals = self._compute_score_totals(
+            teams, self.determined_pairings(teams, outcomes), outcomes
+        )
         return {team: score for team, (score, _) in totals.items()}
 
     def standings(self, teams: SeededTeams, outcomes: PairingOutcomes) -> list[list[TeamId]]:
         """Return the places so far; equal scores are ordered by the points made in the game."""
         return group_by_rank(
-            teams, self._score_totals(teams, self.pairings(teams, outcomes), outcomes)
+            teams,
+            self._compute_score_totals(teams, self.determined_pairings(teams, outcomes), outcomes),
         )
 
-    def _score_totals(
+    def _compute_score_totals(
         self, teams: SeededTeams, pairings: Sequence[Pairing], decided: PairingOutcomes
     ) -> dict[TeamId, tuple[float, float]]:
-        """Return each team's points for its places, and its points made in the game."""
-        idle = count_byes(teams, pairings, self.late_joiners)
+        """Return each team's points for its places, and its points scored in the game."""
+        idle = count_byes_since_joining(teams, pairings, self.late_joiners)
         score = {team: BYE_POINTS * times for team, times in idle.items()}
         game_points = dict.fromkeys(teams, 0.0)
-        for pairing, decision in finished_pairings(pairings, decided):
-            shares = _shares(pairing, decision)
+        for pairing, decision in decided_pairings_with_outcomes(pairings, decided):
+            shares = _compute_shares(pairing, decision)
             for team, share, points in zip(pairing.teams, shares, decision.points, strict=True):
                 score[team] += share
                 game_points[team] += points
         return {team: (round(score[team], 9), game_points[team]) for team in teams}
 
 
-def _shares(pairing: Pairing, decision: PairingOutcome) -> list[float]:
-    """Return the fraction of opponents at the table that each team beat; the winner beat all."""
+def _compute_shares(pairing: Pairing, decision: PairingOutcome) -> list[float]:
+    """Return each team's fraction of opponents beaten at the table; the winner beat all."""
     won = (team == decision.winner for team in pairing.teams)
     rank_keys = list(zip(won, decision.points, strict=True))
     opponent_count = len(rank_keys) - 1
@@ -116,16 +119,18 @@ def _shares(pairing: Pairing, decision: PairingOutcome) -> list[float]:
     ]
 
 
-def _joined(
-    free: list[TeamId], table_size: int, met: Counter[tuple[TeamId, TeamId]]
+def _pop_pod(
+    free_teams: list[TeamId], table_size: int, meeting_counts: Counter[tuple[TeamId, TeamId]]
 ) -> list[TeamId]:
-    """Remove the first free team and its opponents from `free`, and return them."""
-    table = [free.pop(0)]
+    """Remove the first free team and its opponents from `free_teams`, and return them."""
+    table = [free_teams.pop(0)]
     while len(table) < table_size:
         team = min(
-            free,
-            key=lambda candidate: sum(met[min(candidate, at), max(candidate, at)] for at in table),
+            free_teams,
+            key=lambda candidate: sum(
+                meeting_counts[min(candidate, at), max(candidate, at)] for at in table
+            ),
         )
-        free.remove(team)
+        free_teams.remove(team)
         table.append(team)
     return table

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from cardsharp.contest.formats.base import (
     LateEntryFormat,
     count_points,
-    finished_pairings,
+    decided_pairings_with_outcomes,
     register_format,
 )
 from cardsharp.contest.formats.pairing import (
@@ -25,7 +25,7 @@ class RoundRobin(LateEntryFormat):
     A late team meets one other team each round, in addition to that team's regular pairing.
     """
 
-    def pairings(self, teams: SeededTeams, _decided: PairingOutcomes) -> Pairings:
+    def determined_pairings(self, teams: SeededTeams, _decided: PairingOutcomes) -> Pairings:
         """Return all pairings by the circle method: one team stays and the others rotate."""
         starting_teams = self.participants(teams, 1)
         circle: list[TeamId | None] = [
@@ -58,9 +58,12 @@ class RoundRobin(LateEntryFormat):
                 pairings.append(Pairing(key, round_number, "round", (opponent, team)))
         return tuple(sorted(pairings, key=lambda pairing: pairing.round))
 
-    def round_count(self, _teams: int) -> None:
+    def round_count(self, _team_count: int) -> None:
         """Return None, as a team may join at any time."""
 
     def scores(self, teams: SeededTeams, outcomes: PairingOutcomes) -> dict[TeamId, float]:
         """Return the points: one for a won pairing, a half for a level pairing."""
-        return count_points(teams, finished_pairings(self.pairings(teams, outcomes), outcomes))
+        return count_points(
+            teams,
+            decided_pairings_with_outcomes(self.determined_pairings(teams, outcomes), outcomes),
+        )

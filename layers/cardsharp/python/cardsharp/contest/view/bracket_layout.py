@@ -39,7 +39,7 @@ class BoxTeamLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class PairingBox:
     """A pairing in the drawing; `state` is open, waiting, running, decided or needless.
 
     `column` and `row` are its top left corner, from 0. `is_dashed` marks a game that may not be
@@ -63,8 +63,8 @@ class Box:
 class BoxConnector:
     """From the right of one box to a side of another, 0 or 1."""
 
-    start: Box
-    end: Box
+    start: PairingBox
+    end: PairingBox
     side: int
 
 
@@ -81,10 +81,10 @@ class ColumnHeading:
 class BracketLayout:
     """The whole drawing; the winner of `final_box` is the champion, None without a bracket."""
 
-    boxes: tuple[Box, ...]
+    boxes: tuple[PairingBox, ...]
     connectors: tuple[BoxConnector, ...]
     headings: tuple[ColumnHeading, ...]
-    final_box: Box | None = None
+    final_box: PairingBox | None = None
 
     @property
     def champion_row(self) -> float:
@@ -104,7 +104,7 @@ class BracketLayout:
 
 def layout_rounds(results: Iterable[PairingResult], contest_format: Format) -> BracketLayout:
     """Lay out the pairings of each round below each other."""
-    boxes: list[Box] = []
+    boxes: list[PairingBox] = []
     headings: list[ColumnHeading] = []
     for column, (round_number, round_results) in enumerate(
         groupby(results, key=lambda result: result.round)
@@ -112,8 +112,8 @@ def layout_rounds(results: Iterable[PairingResult], contest_format: Format) -> B
         headings.append(ColumnHeading(column, 0, f"Round {round_number}"))
         row = 0.0
         for result in round_results:
-            sides = _sides(result, result.deciding_totals(contest_format))
-            boxes.append(_box(result.pairing, column, row, sides, result))
+            sides = _build_sides(result, result.deciding_totals(contest_format))
+            boxes.append(_build_box(result.pairing, column, row, sides, result))
             row = boxes[-1].row_below
     return BracketLayout(tuple(boxes), (), tuple(headings))
 
@@ -123,17 +123,17 @@ def layout_bracket(
 ) -> BracketLayout:
     """Lay out double elimination: winners above, losers below, finals at the right."""
     results_by_game = {result.pairing: result for result in results}
-    positions = _places(games)
-    boxes: dict[int, Box] = {}
+    positions = _compute_positions(games)
+    boxes: dict[int, PairingBox] = {}
     ends: dict[int, tuple[TeamId, TeamId]] = {}
     for game in games:
         result = results_by_game.get(str(game.number))
         if result is not None and result.winner is not None:
             ends[game.number] = winner_and_loser(result.teams, result.winner)
-        sides = _game_sides(game, teams, ends, result)
-        boxes[game.number] = _box(str(game.number), *positions[game.number], sides, result)
+        sides = _build_game_sides(game, teams, ends, result)
+        boxes[game.number] = _build_box(str(game.number), *positions[game.number], sides, result)
     reset = games[-1]
-    boxes[reset.number] = _reset(boxes[reset.number], boxes[reset.number - 1])
+    boxes[reset.number] = _build_second_final_box(boxes[reset.number], boxes[reset.number - 1])
     lines = [
         BoxConnector(boxes[source.game], boxes[game.number], side)
         for game in games
@@ -141,11 +141,16 @@ def layout_bracket(
         if isinstance(source, WinnerOf)
     ]
     last_box = boxes[reset.number - (boxes[reset.number].state == "needless")]
-    return BracketLayout(tuple(boxes.values()), tuple(lines), _headings(games, positions), last_box)
+    return BracketLayout(
+        tuple(boxes.values()), tuple(lines), _build_headings(games, positions), last_box
+    )
 
 
-def _places(games: Sequence[BracketGame]) -> dict[int, tuple[int, float]]:
-    """Return column and row of every game: a game lies between those that its teams won."""
+def _compute_positions(games: Sequence[BracketGame]) -> dict[int, tuple[int, float]]:
+    """Return column and row of every game.
+
+    A game lies halfway between the games that its two teams won.
+    """
     halves = {
         section: [game for game in games if game.section is section] for section in BracketSection
     }
@@ -153,7 +158,7 @@ def _places(games: Sequence[BracketGame]) -> dict[int, tuple[int, float]]:
     top = 0.0
     for section in (BracketSection.WINNERS, BracketSection.LOSERS):
         if halves[section]:
-            rows = _rows(halves[section], top)
+            rows = _compute_rows(halves[section], top)
             if (
                 section is BracketSection.WINNERS
                 and (missing := CHAMPION_OFFSET - rows[halves[section][-1].number]) > 0
@@ -174,8 +179,8 @@ def _places(games: Sequence[BracketGame]) -> dict[int, tuple[int, float]]:
     return positions
 
 
-def _rows(games: Sequence[BracketGame], top: float) -> dict[int, float]:
-    """The rows of one half, the first at `top`."""
+def _compute_rows(games: Sequence[BracketGame], top: float) -> dict[int, float]:
+    """Return the row of each game in one half of the bracket, the first at `top`."""
     of = {game.number: game for game in games}
     rows: dict[int, float] = {}
     leaves = 0
@@ -197,18 +202,18 @@ def _rows(games: Sequence[BracketGame], top: float) -> dict[int, float]:
     return rows
 
 
-def _game_sides(
+def _build_game_sides(
     game: BracketGame, teams: Sequence[TeamId], ends: GameResults, result: PairingResult | None
 ) -> tuple[BoxTeamLine, ...]:
-    """The sides of a game in the order of its sources, which is how the lines come in."""
+    """Return the sides of a game in the order of its sources, in which its lines arrive."""
     coming = [(resolve_slot(source, teams, ends), source) for source in game.sources]
     if result is None:
-        return tuple(BoxTeamLine(team, _words(source, game)) for team, source in coming)
-    by_team = {side.team: side for side in _sides(result, result.current_outcome.wins)}
+        return tuple(BoxTeamLine(team, _describe_source(source, game)) for team, source in coming)
+    by_team = {side.team: side for side in _build_sides(result, result.current_outcome.wins)}
     return tuple(by_team[team] for team, _ in coming)
 
 
-def _words(source: SlotSource, game: BracketGame) -> str:
+def _describe_source(source: SlotSource, game: BracketGame) -> str:
     match source:
         case WinnerOf(game_number):
             return f"Winner of {game_number}"
@@ -220,24 +225,24 @@ def _words(source: SlotSource, game: BracketGame) -> str:
             return ""
 
 
-def _sides(result: PairingResult, tally: Points) -> tuple[BoxTeamLine, ...]:
+def _build_sides(result: PairingResult, tally: Points) -> tuple[BoxTeamLine, ...]:
     return tuple(
         BoxTeamLine(team, "", score, team == result.winner)
         for team, score in zip(result.teams, tally, strict=True)
     )
 
 
-def _box(
+def _build_box(
     key: str, column: int, row: float, sides: tuple[BoxTeamLine, ...], result: PairingResult | None
-) -> Box:
+) -> PairingBox:
     state = "open"
     if result is not None:
         running = len(result.matches) > len(result.facts)
         state = "decided" if result.decided else "running" if running else "waiting"
-    return Box(key, column, row, sides, state)
+    return PairingBox(key, column, row, sides, state)
 
 
-def _reset(box: Box, final: Box) -> Box:
+def _build_second_final_box(box: PairingBox, final: PairingBox) -> PairingBox:
     """Return the second final's box, dashed until it is certain to be played."""
     if box.state != "open":
         return box
@@ -246,7 +251,7 @@ def _reset(box: Box, final: Box) -> Box:
     return replace(box, sides=sides, state=state, is_dashed=True)
 
 
-def _headings(
+def _build_headings(
     games: Sequence[BracketGame], positions: Mapping[int, tuple[int, float]]
 ) -> tuple[ColumnHeading, ...]:
     """Return the heading of each column of each half."""

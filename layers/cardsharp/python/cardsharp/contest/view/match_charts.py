@@ -21,7 +21,7 @@ MAX_BARS, MAX_RANKING_ROWS = (
     24,
 )  # as many bars stand side by side, and as many players one under the other
 
-_TIMES = (
+_TIME_SCALES = (
     ("a minute", timedelta(minutes=1), "%H:%M"),
     ("in ten minutes", timedelta(minutes=10), "%H:%M"),
     ("an hour", timedelta(hours=1), "%d %b %H:%M"),
@@ -29,9 +29,9 @@ _TIMES = (
     ("a week", timedelta(days=7), "%d %b"),
     ("in thirty days", timedelta(days=30), "%b %Y"),
 )
-_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+_BIN_WIDTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 _INTEGER_THRESHOLD = 100  # from here on a figure has no decimals
-_SQUARES = 16  # squares to a side of the heat map, at most
+_MAX_SQUARES = 16  # squares to a side of the heat map, at most
 
 
 class FinishedMatch(NamedTuple):
@@ -50,8 +50,11 @@ class BarChart:
 
 
 @dataclass(frozen=True, slots=True)
-class HeatMap:
-    """Heat map of two numbers: `counts` by bin of the lower number, then of the higher one."""
+class Histogram2D:
+    """Two-dimensional histogram, drawn as a heat map.
+
+    `counts` are by bin of the lower number, then of the higher one.
+    """
 
     title: str
     bin_size: int
@@ -75,25 +78,32 @@ class RankedBarChart:
     legend: tuple[str, ...] = ()
 
 
-AnyChart = BarChart | HeatMap | RankedBarChart
+AnyChart = BarChart | Histogram2D | RankedBarChart
 
 
 def build_match_charts(matches: Sequence[FinishedMatch]) -> list[AnyChart]:
     """Return the charts for which the matches have enough data."""
-    charts = (_times(matches), _moves(matches), _scores(matches), *_players(matches))
+    charts = (
+        _chart_start_times(matches),
+        _chart_move_counts(matches),
+        _chart_scores(matches),
+        *_chart_players(matches),
+    )
     return [chart for chart in charts if chart is not None]
 
 
-def _times(played: Sequence[FinishedMatch]) -> BarChart | None:
+def _chart_start_times(played: Sequence[FinishedMatch]) -> BarChart | None:
     """Chart the start times of matches, in the finest steps that fit."""
     began = sorted(facts.began for _, facts in played if facts.began is not None)
     if not began or began[0] == began[-1]:
         return None
     fits = (
-        scale for scale in _TIMES if (began[-1] - _floor(began[0], scale[1])) / scale[1] < MAX_BARS
+        scale
+        for scale in _TIME_SCALES
+        if (began[-1] - _floor_to_interval(began[0], scale[1])) / scale[1] < MAX_BARS
     )
-    name, interval, time_format = next(fits, _TIMES[-1])
-    axis_start = _floor(began[0], interval)
+    name, interval, time_format = next(fits, _TIME_SCALES[-1])
+    axis_start = _floor_to_interval(began[0], interval)
     bar_count = (began[-1] - axis_start) // interval + 1
     counts = Counter((moment - axis_start) // interval for moment in began)
     bars = (
@@ -102,17 +112,17 @@ def _times(played: Sequence[FinishedMatch]) -> BarChart | None:
     return BarChart(f"Matches {name} (UTC)", tuple(bars))
 
 
-def _floor(moment: datetime, interval: timedelta) -> datetime:
+def _floor_to_interval(moment: datetime, interval: timedelta) -> datetime:
     start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     return start + (moment - start) // interval * interval
 
 
-def _moves(played: Sequence[FinishedMatch]) -> BarChart | None:
+def _chart_move_counts(played: Sequence[FinishedMatch]) -> BarChart | None:
     """Chart the number of matches by their number of moves."""
     moves = [sum(facts.moves) for _, facts in played if facts.moves]
     if not moves:
         return None
-    bin_width = _step(max(moves) - min(moves), MAX_BARS // 2)
+    bin_width = _choose_bin_width(max(moves) - min(moves), MAX_BARS // 2)
     counts, first_bin = Counter(total // bin_width for total in moves), min(moves) // bin_width
     bars = (
         (str(at * bin_width), counts[at]) for at in range(first_bin, max(moves) // bin_width + 1)
@@ -120,20 +130,20 @@ def _moves(played: Sequence[FinishedMatch]) -> BarChart | None:
     return BarChart(f"Matches by their moves, in steps of {bin_width}", tuple(bars))
 
 
-def _step(span: float, max_steps: int) -> int:
-    return next((step for step in _STEPS if span / step < max_steps), _STEPS[-1])
+def _choose_bin_width(span: float, max_steps: int) -> int:
+    return next((step for step in _BIN_WIDTHS if span / step < max_steps), _BIN_WIDTHS[-1])
 
 
-def _scores(played: Sequence[FinishedMatch]) -> HeatMap | None:
-    """Chart how often each pair of scores occurred, in matches of two."""
+def _chart_scores(played: Sequence[FinishedMatch]) -> Histogram2D | None:
+    """Chart the frequency of each pair of scores, in matches of two players."""
     pairs = [sorted(facts.points) for _, facts in played if len(facts.points) == 2]  # noqa: PLR2004
     if not pairs or min(low for low, _ in pairs) < 0 or not max(high for _, high in pairs):
         return None
-    bin_width = _step(max(high for _, high in pairs), _SQUARES)
+    bin_width = _choose_bin_width(max(high for _, high in pairs), _MAX_SQUARES)
     counts = Counter((int(low // bin_width), int(high // bin_width)) for low, high in pairs)
     side = range(max(high for _, high in counts) + 1)
     title = f"Scores: the higher one across, the lower one up, in steps of {bin_width}"
-    return HeatMap(
+    return Histogram2D(
         title, bin_width, tuple(tuple(counts[low, high] for high in side) for low in side)
     )
 
@@ -143,20 +153,20 @@ _PlayerMatches = list[
 ]  # the matches of a player, with its seat in each
 
 
-def _players(played: Sequence[FinishedMatch]) -> Iterator[RankedBarChart | None]:
+def _chart_players(played: Sequence[FinishedMatch]) -> Iterator[RankedBarChart | None]:
     matches_by_player: defaultdict[str, _PlayerMatches] = defaultdict(list)
     for names, facts in played:
         for seat, name in enumerate(names[: len(facts.points)]):
             matches_by_player[name].append((facts, seat))
-    yield _rated(played, matches_by_player)
-    yield _ends(matches_by_player)
-    yield _single("Points a match", matches_by_player, lambda facts: facts.points, fmean)
-    yield _single("Moves a match", matches_by_player, lambda facts: facts.moves, fmean)
-    yield _single("Time-outs", matches_by_player, lambda facts: facts.late, sum)
-    yield _single("Autopicks", matches_by_player, lambda facts: facts.autopicks, sum)
+    yield _chart_ratings(played, matches_by_player)
+    yield _chart_turn_ends(matches_by_player)
+    yield _chart_figure("Points a match", matches_by_player, lambda facts: facts.points, fmean)
+    yield _chart_figure("Moves a match", matches_by_player, lambda facts: facts.moves, fmean)
+    yield _chart_figure("Time-outs", matches_by_player, lambda facts: facts.late, sum)
+    yield _chart_figure("Autopicks", matches_by_player, lambda facts: facts.autopicks, sum)
 
 
-def _rated(
+def _chart_ratings(
     played: Sequence[FinishedMatch], matches_by_player: Mapping[str, _PlayerMatches]
 ) -> RankedBarChart | None:
     """Chart the ratings from all matches of two different players, with 95 % intervals."""
@@ -182,11 +192,11 @@ def _rated(
         interval = (at(item.value - item.margin), at(item.value + item.margin), 0)
         value_span = (at(item.value) - 0.006, at(item.value) + 0.006, 1)
         lines.append(RankingRow(name, (interval, value_span), str(item.rounded)))
-    return _ranking("Ratings in Elo points, with 95 % intervals", lines)
+    return _build_ranking("Ratings in Elo points, with 95 % intervals", lines)
 
 
-def _ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankedBarChart | None:
-    """Chart how each player's turns ended: cards banked, bust, or out of time."""
+def _chart_turn_ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankedBarChart | None:
+    """Chart the share of each player's turns that ended banked, bust, or out of time."""
     lines = []
     for name, matches in matches_by_player.items():
         recorded = [(facts, seat) for facts, seat in matches if facts.banked]
@@ -200,22 +210,22 @@ def _ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankedBarChart | N
             lines.append(RankingRow(name, spans, f"{counts[1] / total:.0%}".replace("%", " %")))
     lines.sort(key=lambda line: line.spans[1][1] - line.spans[1][0])
     legend = ("banked", "bust (the figure)", "out of time")
-    return _ranking("How turns ended", lines, legend) if lines else None
+    return _build_ranking("How turns ended", lines, legend) if lines else None
 
 
-def _single(
+def _chart_figure(
     title: str,
     matches_by_player: Mapping[str, _PlayerMatches],
-    of: Callable[[MatchResultFacts], Sequence[float]],
-    together: Callable[[Sequence[float]], float],
+    get_values: Callable[[MatchResultFacts], Sequence[float]],
+    combine: Callable[[Sequence[float]], float],
 ) -> RankedBarChart | None:
     """Chart one figure of each player, the highest first; None if all are zero."""
     values_by_player = {
-        name: [of(facts)[seat] for facts, seat in matches if seat < len(of(facts))]
+        name: [get_values(facts)[seat] for facts, seat in matches if seat < len(get_values(facts))]
         for name, matches in matches_by_player.items()
     }
     values = {
-        name: together(player_values)
+        name: combine(player_values)
         for name, player_values in values_by_player.items()
         if player_values
     }
@@ -226,13 +236,13 @@ def _single(
         RankingRow(name, ((0.0, max(0.0, value) / max_value, 1),), _format_value(value))
         for name, value in sorted(values.items(), key=lambda item: -item[1])
     ]
-    return _ranking(title, lines)
+    return _build_ranking(title, lines)
 
 
-def _ranking(
+def _build_ranking(
     title: str, lines: Sequence[RankingRow], legend: tuple[str, ...] = ()
 ) -> RankedBarChart:
-    """Return a chart of the first players; the rest is only in the tables."""
+    """Return a chart of the first players; only the tables have the others."""
     title_suffix = (
         f", the first {MAX_RANKING_ROWS} of {len(lines)}" if len(lines) > MAX_RANKING_ROWS else ""
     )
@@ -285,7 +295,7 @@ def build_rating_chart(snapshots: Sequence[RatingSnapshot]) -> RatingChart | Non
     if len(snapshots) < 2 or not values:  # noqa: PLR2004 - a line has two points
         return None
     first_played, last_played = snapshots[0].played, snapshots[-1].played
-    steps = _steps(min(values), max(values))
+    steps = _compute_axis_ticks(min(values), max(values))
     low, high = steps[0], steps[-1]
 
     def across(played: int) -> float:
@@ -298,7 +308,7 @@ def build_rating_chart(snapshots: Sequence[RatingSnapshot]) -> RatingChart | Non
 
     rated = snapshots[-1].ratings
     best = sorted(rated, key=lambda team: -rated[team].value)
-    names = _apart([down(rated[team].value) for team in best[:MAX_LABELLED]])
+    names = _spread_labels([down(rated[team].value) for team in best[:MAX_LABELLED]])
     series = [
         RatingSeries(
             team,
@@ -319,8 +329,8 @@ def build_rating_chart(snapshots: Sequence[RatingSnapshot]) -> RatingChart | Non
     )
 
 
-def _steps(low: float, high: float) -> list[int]:
-    """Round figures around all ratings."""
+def _compute_axis_ticks(low: float, high: float) -> list[int]:
+    """Return round values that enclose all ratings."""
     tick_interval = next(size for size in AXIS_STEPS if (high - low) / size <= MAX_AXIS_STEPS)
     first_tick = floor(low / tick_interval)
     return [
@@ -329,7 +339,7 @@ def _steps(low: float, high: float) -> list[int]:
     ]
 
 
-def _apart(positions: Sequence[float]) -> list[float]:
+def _spread_labels(positions: Sequence[float]) -> list[float]:
     """Spread labels from top to bottom so that they do not overlap."""
     lowered: list[float] = []
     for position in positions:

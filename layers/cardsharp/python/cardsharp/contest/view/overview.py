@@ -133,11 +133,11 @@ class ContestOverview:
         self.frozen = records.frozen_at
         self.teams = [team.id for team in records.teams()]
         self.names = records.team_names_with_removed()
-        self._withdrawn = records.withdrawn_teams()
+        self._withdrawn_teams = records.withdrawal_reasons_by_team()
         self.results, self.listed = records.results(), records.results_with_discarded()
         self._records = records
-        self._played = {match.id: match for match in running}
-        self._ratings = records.rating_history()
+        self._running_by_id = {match.id: match for match in running}
+        self._rating_history = records.practice_rating_history()
 
     @property
     def state_label(self) -> str:
@@ -156,12 +156,14 @@ class ContestOverview:
     @property
     def has_practice(self) -> bool:
         """True if there is practice to show."""
-        return bool(self._ratings) or any(match.result is None for match in self.running_matches())
+        return bool(self._rating_history) or any(
+            match.result is None for match in self.running_matches()
+        )
 
     @property
     def champions(self) -> list[TeamId]:
         """Teams in first place, once the contest is over; empty earlier."""
-        return self._table[0] if self.is_over else []
+        return self._standings[0] if self.is_over else []
 
     @property
     def winner_confidence(self) -> float | None:
@@ -171,20 +173,20 @@ class ContestOverview:
         return probability_strongest(self.champions[0], tuple(self.results))
 
     @cached_property
-    def _table(self) -> list[list[TeamId]]:
+    def _standings(self) -> list[list[TeamId]]:
         if len(self.teams) < MIN_TEAMS:
             return [self.teams] if self.teams else []
-        return self.form.standings(self.teams, self._decided)
+        return self.form.standings(self.teams, self._outcomes)
 
     @property
-    def _decided(self) -> dict[str, PairingOutcome]:
+    def _outcomes(self) -> dict[str, PairingOutcome]:
         return outcomes_by_key(self.results)
 
     @cached_property
     def page_hash(self) -> str:
         """Hash that changes whenever the page does, except for running matches."""
         content = (self.settings, self.paused, self.frozen, self.names, self.results)
-        fingerprint = repr((*content, len(self._ratings)))
+        fingerprint = repr((*content, len(self._rating_history)))
         return hashlib.blake2b(fingerprint.encode(), digest_size=9).hexdigest()
 
     @property
@@ -201,15 +203,15 @@ class ContestOverview:
 
     def standings(self) -> Iterator[StandingsRow]:
         """Yield the teams by place; teams sharing one are ordered by pairings lost and won."""
-        place, scores = 1, self.form.scores(self.teams, self._decided)
-        for level in self._table:
+        place, scores = 1, self.form.scores(self.teams, self._outcomes)
+        for level in self._standings:
             last_place = place + len(level) - 1
             shared = str(place) if place == last_place else f"{place} to {last_place}"
-            lines = (self._line(shared, team, scores.get(team)) for team in level)
+            lines = (self._build_standings_row(shared, team, scores.get(team)) for team in level)
             yield from sorted(lines, key=lambda line: (line.pairings[1], -line.pairings[0]))
             place = last_place + 1
 
-    def _line(self, places: str, team: TeamId, score: float | None) -> StandingsRow:
+    def _build_standings_row(self, places: str, team: TeamId, score: float | None) -> StandingsRow:
         results = [result for result in self.results if team in result.teams]
         decided = [result.winner for result in results if result.decided]
         pairings = decided.count(team), sum(winner not in (team, None) for winner in decided)
@@ -222,13 +224,13 @@ class ContestOverview:
         ties = sum(facts.winner is None for facts, _ in played)
         matches = won, ties, len(played) - won - ties
         stats = match_stats([(facts, (team_index,)) for facts, team_index in played])
-        fate = self._fate(team, pairings[1])
+        fate = self._describe_team_status(team, pairings[1])
         return StandingsRow(places, team, fate, score, pairings, matches, stats)
 
-    def _fate(self, team: TeamId, loss_count: int) -> str:
+    def _describe_team_status(self, team: TeamId, loss_count: int) -> str:
         if team in self.champions:
             return "champion" if len(self.champions) == 1 else "first"
-        if team in self._withdrawn:
+        if team in self._withdrawn_teams:
             return "withdrawn"
         lives = self.form.losses_allowed
         if lives is None or self.is_over:
@@ -240,16 +242,18 @@ class ContestOverview:
         name = self.settings.name
         for round_number in sorted({result.round for result in self.results}):
             round_results = [result for result in self.results if result.round == round_number]
-            yield _round(f"Round {round_number}", f"{name}_Round{round_number}", round_results)
-        yield _round("All rounds", name, self.results)
+            yield _build_round_row(
+                f"Round {round_number}", f"{name}_Round{round_number}", round_results
+            )
+        yield _build_round_row("All rounds", name, self.results)
 
     def practice_ladder(self) -> list[LadderRow]:
         """Return the practice ladder, the best first."""
         return practice_ladder(self._records) if self.has_practice else []
 
-    def rating_chart(self) -> RatingChart | None:
+    def practice_rating_chart(self) -> RatingChart | None:
         """The ratings of practice over time."""
-        return build_rating_chart(self._ratings)
+        return build_rating_chart(self._rating_history)
 
     def match_charts(self) -> list[AnyChart]:
         """The charts of the matches that have ended."""
@@ -264,16 +268,16 @@ class ContestOverview:
     def running_matches(self) -> list[RunningMatch]:
         """The matches that are being played: the contest's, then those of practice."""
         contest_matches = [
-            RunningMatch(self._played[match], result, match_number)
+            RunningMatch(self._running_by_id[match], result, match_number)
             for result in self.results
             if not result.decided
             for match_number, match in enumerate(result.matches, 1)
-            if match in self._played
+            if match in self._running_by_id
         ]
         tag = self.settings.practice_tag
         return contest_matches + [
             RunningMatch(match)
-            for match in self._played.values()
+            for match in self._running_by_id.values()
             if not match.is_foreign and tag in match.tags
         ]
 
@@ -284,7 +288,7 @@ class ContestOverview:
         return list(zip_longest(result.matches, result.facts))
 
 
-def _round(title: str, tag: str, results: Sequence[PairingResult]) -> RoundStatsRow:
+def _build_round_row(title: str, tag: str, results: Sequence[PairingResult]) -> RoundStatsRow:
     played = [facts for result in results for _match, facts in result.finished_match_ids_and_facts]
     decided = sum(result.decided for result in results)
     of_all = match_stats([(facts, range(len(facts.points))) for facts in played])

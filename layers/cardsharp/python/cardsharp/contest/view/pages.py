@@ -30,7 +30,7 @@ def contest_page(
     `contest_names` are the other contests.
     """
     status = ContestOverview(records, running_matches)
-    return _rendered("contest.jinja", status, site=site, alone=None, others=contest_names)
+    return _render_page("contest.jinja", status, site=site, alone=None, others=contest_names)
 
 
 def running_matches_fragment(
@@ -39,8 +39,8 @@ def running_matches_fragment(
     running: Iterable[LiveMatch] = (),
     _contest_names: Sequence[str] = (),
 ) -> str:
-    """Return the part of the page that changes with every move, and the page's version."""
-    return _rendered("running.jinja", ContestOverview(records, running))
+    """Return the part of the page that changes with every move, as HTML."""
+    return _render_page("running.jinja", ContestOverview(records, running))
 
 
 def standalone_contest_page(records: ContestRecords) -> str:
@@ -49,33 +49,38 @@ def standalone_contest_page(records: ContestRecords) -> str:
         standalone_page((FOLDER / "contest.css").read_text(encoding="utf-8")),
         SiteInfo("Cardsharp"),
     )
-    return _rendered("contest.jinja", ContestOverview(records), site=site, alone=style, others=())
+    return _render_page(
+        "contest.jinja", ContestOverview(records), site=site, alone=style, others=()
+    )
 
 
-def _rendered(template: str, status: ContestOverview, **more: object) -> str:
+def _render_page(template: str, status: ContestOverview, **more: object) -> str:
     context = {"status": status, "names": status.names, "running": status.running_matches()}
-    return _PAGES.get_template(template).render(context, **more)
+    return _TEMPLATES.get_template(template).render(context, **more)
 
 
-def _pairing_count(drawing: BracketLayout) -> str:
-    """Return the number of pairings in words; the last game of a bracket may not be needed."""
+def _format_pairing_count(drawing: BracketLayout) -> str:
+    """Return the number of pairings as text, such as `6 or 7`.
+
+    There are two numbers while the last game of a bracket may not be needed.
+    """
     game_count = sum(box.state != "needless" for box in drawing.boxes)
     unsure = any(box.is_dashed and box.state == "open" for box in drawing.boxes)
     return f"{game_count - 1} or {game_count}" if unsure else str(game_count)
 
 
-def _short(name: str, room: float) -> str:
+def _shorten_name(name: str, max_width: float) -> str:
     """Shorten a name to fit one line; the width is estimated, as the font is unknown."""
-    if _width(name) <= room:
+    if _estimate_width(name) <= max_width:
         return name
     end = 0
-    while _width(name[: end + 1]) <= room - EM_PIXELS:
+    while _estimate_width(name[: end + 1]) <= max_width - EM_PIXELS:
         end += 1
     return f"{name[:end].rstrip()}…"
 
 
-def _width(text: str) -> float:
-    """About how wide a text is in bold letters."""
+def _estimate_width(text: str) -> float:
+    """Return the approximate width of a text in bold letters, in pixels."""
     return EM_PIXELS * sum(
         0.0 if unicodedata.combining(letter)
         else 1.0 if unicodedata.east_asian_width(letter) in "WF"
@@ -90,7 +95,11 @@ def _width(text: str) -> float:
 def contest_template_environment(*more: BaseLoader) -> Environment:
     """Return the environment of a contest's templates, with additional loaders."""
     environment = template_environment(*more, FileSystemLoader(FOLDER))
-    environment.globals |= {"short": _short, "shown": format_points, "known": _pairing_count}
+    environment.globals |= {
+        "short": _shorten_name,
+        "shown": format_points,
+        "known": _format_pairing_count,
+    }
     environment.globals["at"] = lambda length: f"{length:.1f}".removesuffix(".0")
     environment.filters |= {
         "shown": format_points,
@@ -100,4 +109,4 @@ def contest_template_environment(*more: BaseLoader) -> Environment:
     return environment
 
 
-_PAGES = contest_template_environment()
+_TEMPLATES = contest_template_environment()

@@ -21,7 +21,7 @@ _STRAIGHTS = (
     ("Great straight", "9-A", range(6)),
 )
 _FLUSH_SIZE = 5
-_SIX = range(len(RANKS))
+_RANK_INDEXES = range(len(RANKS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +56,29 @@ class Bet:
         )
 
 
-def _of_values() -> Iterator[Bet]:
+def _iter_rank_bets() -> Iterator[Bet]:
     """Yield the bets on ranks alone up to the full houses, by seniority."""
-    yield from (Bet(f"High card, {_RANK_NAMES[x]}", ((x, 1),)) for x in _SIX)
-    yield from (Bet(f"Pair of {_RANK_NAMES_PLURAL[x]}", ((x, 2),)) for x in _SIX)
-    for x in _SIX:
+    yield from (Bet(f"High card, {_RANK_NAMES[x]}", ((x, 1),)) for x in _RANK_INDEXES)
+    yield from (Bet(f"Pair of {_RANK_NAMES_PLURAL[x]}", ((x, 2),)) for x in _RANK_INDEXES)
+    for x in _RANK_INDEXES:
         for y in range(x):
             yield Bet(
                 f"Two pair, {_RANK_NAMES_PLURAL[x]} and {_RANK_NAMES_PLURAL[y]}", ((x, 2), (y, 2))
             )
     for name, span, values in _STRAIGHTS:
         yield Bet(f"{name} ({span})", tuple((value, 1) for value in values))
-    yield from (Bet(f"Three of a kind, {_RANK_NAMES_PLURAL[x]}", ((x, 3),)) for x in _SIX)
-    for x, y in permutations(_SIX, 2):
+    yield from (Bet(f"Three of a kind, {_RANK_NAMES_PLURAL[x]}", ((x, 3),)) for x in _RANK_INDEXES)
+    for x, y in permutations(_RANK_INDEXES, 2):
         yield Bet(
             f"Full house, {_RANK_NAMES_PLURAL[x]} over {_RANK_NAMES_PLURAL[y]}", ((x, 3), (y, 2))
         )
 
 
-def _above_full_houses() -> Iterator[Bet]:
+def _iter_bets_above_full_house() -> Iterator[Bet]:
     """Yield the bets above the full houses, by seniority."""
     for colour, of in enumerate(SUITS):
         yield Bet(f"Flush, {of}", suit_counts=((colour, _FLUSH_SIZE),))
-    yield from (Bet(f"Four of a kind, {_RANK_NAMES_PLURAL[x]}", ((x, 4),)) for x in _SIX)
+    yield from (Bet(f"Four of a kind, {_RANK_NAMES_PLURAL[x]}", ((x, 4),)) for x in _RANK_INDEXES)
     for name, span, values in _STRAIGHTS:
         for colour, of in enumerate(SUITS):
             cards = frozenset(BlefCard(value, colour) for value in values)
@@ -86,7 +86,7 @@ def _above_full_houses() -> Iterator[Bet]:
 
 
 # all 88 bets; the index is the id of the action
-BETS: tuple[Bet, ...] = (*_of_values(), *_above_full_houses())
+BETS: tuple[Bet, ...] = (*_iter_rank_bets(), *_iter_bets_above_full_house())
 
 
 def action_name(action: int) -> str:

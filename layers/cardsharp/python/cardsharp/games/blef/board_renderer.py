@@ -8,7 +8,7 @@ from cardsharp.analysis.replay import Header, ReplayStep
 from cardsharp.games.blef.actions import action_name
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.pages.board_renderer import (
-    NOTHING,
+    EMPTY_MARKUP,
     SYMBOLS,
     BoardParts,
     BoardRenderer,
@@ -19,29 +19,29 @@ from cardsharp.pages.board_renderer import (
 )
 
 
-def _parts(header: Header, step: ReplayStep) -> BoardParts:
-    """Render the bets and hands of a step; a hand that only we know appears at our decisions."""
+def _render_step(header: Header, step: ReplayStep) -> BoardParts:
+    """Render the bets and hands of a step; a hand that only we know appears in our decisions."""
     hands, thought = step.public_state.get("hands"), step.decision
     visible_hands = hands if isinstance(hands, Mapping) else {}
     if not visible_hands and thought is not None and thought.position:
         visible_hands = {header.name(step.seat): thought.position.get("hand")}
-    return _round_parts(step.turn, step.public_state.get("history"), visible_hands)
+    return _render_round(step.turn, step.public_state.get("history"), visible_hands)
 
 
-def _position_parts(names: Sequence[str], you: int, position: BlefPosition) -> BoardParts:
+def _render_position(names: Sequence[str], you: int, position: BlefPosition) -> BoardParts:
     """Render the bets and hands of a position, with the number of cards of every player."""
     bets = [(names[seat], action_name(bet)) for seat, bet in position.history]
     hands = {names[seat]: hand for seat, hand in enumerate(position.hands) if hand}
-    round_parts = _round_parts(position.round_number, bets, hands or {names[you]: position.hand})
-    return {"players": _players(names, position), **round_parts}
+    round_parts = _render_round(position.round_number, bets, hands or {names[you]: position.hand})
+    return {"players": _render_players(names, position), **round_parts}
 
 
-def _round_parts(
+def _render_round(
     round_number: int | None, history: object, hands: Mapping[str, object]
 ) -> BoardParts:
     """Render a round. Its hands are shown only after its end, so `hands` is empty before."""
     notice = "The hands are shown when the round is over."
-    hands_markup = NOTHING.join(
+    hands_markup = EMPTY_MARKUP.join(
         Markup('<section class="hand">{}</section>').format(
             render_part(
                 str(name), render_row(map(parse_french_card, to_text_list(cards)), "no cards")
@@ -50,19 +50,19 @@ def _round_parts(
         for name, cards in hands.items()
     )
     return {
-        "middle": render_part(f"Round {round_number}", _bet_list(history)),
+        "middle": render_part(f"Round {round_number}", _render_bets(history)),
         "hands": hands_markup or Markup('<p class="quiet">{}</p>').format(notice),
     }
 
 
-def _players(names: Sequence[str], position: BlefPosition) -> Markup:
+def _render_players(names: Sequence[str], position: BlefPosition) -> Markup:
     """Render every player with one card back for each card; a player without cards is out."""
     back, line = (
         Markup('<span class="back"></span>'),
         Markup("<li{}><b>{}</b>{}<span>{}</span></li>"),
     )
     return Markup('<ul class="players">{}</ul>').format(
-        NOTHING.join(
+        EMPTY_MARKUP.join(
             line.format(
                 Markup(' class="now"') if seat == position.turn else "",
                 names[seat],
@@ -74,14 +74,14 @@ def _players(names: Sequence[str], position: BlefPosition) -> Markup:
     )
 
 
-def _bet_list(history: object) -> Markup:
+def _render_bets(history: object) -> Markup:
     line = Markup("<li><b>{}</b> {}</li>")
     bets = history if isinstance(history, list | tuple) else ()
     if not bets:
         return Markup('<p class="quiet">Nobody has bet yet.</p>')
     return Markup('<ol class="said">{}</ol>').format(
-        NOTHING.join(line.format(name, action) for name, action in bets)
+        EMPTY_MARKUP.join(line.format(name, action) for name, action in bets)
     )
 
 
-BOARD_RENDERER = BoardRenderer(SYMBOLS, _parts, _position_parts, round_summary_part="hands")
+BOARD_RENDERER = BoardRenderer(SYMBOLS, _render_step, _render_position, round_summary_part="hands")

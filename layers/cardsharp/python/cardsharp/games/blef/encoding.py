@@ -6,10 +6,10 @@ from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MAX_PLAYERS
 from cardsharp.play.encoding import Encoding, Marks, flatten_block_indexes, relative_seat
 
-_PLACES = {card: place for place, card in enumerate(DECK)}
+_INDEX_BY_CARD = {card: place for place, card in enumerate(DECK)}
 
 
-def _marks(position: BlefPosition) -> Marks:
+def _encode_position(position: BlefPosition) -> Marks:
     me, seats = position.seat or 0, len(position.card_counts)
     bets: list[list[int]] = [[] for _ in range(MAX_PLAYERS)]
     for seat, action in position.history:
@@ -20,14 +20,14 @@ def _marks(position: BlefPosition) -> Marks:
     ]
     last_bet = position.last_bet
     return {
-        "hand": [_PLACES[card] for card in position.hand],
+        "hand": [_INDEX_BY_CARD[card] for card in position.hand],
         "cards": cards,
         "last bet": [] if last_bet is None else [last_bet],
         "said": flatten_block_indexes(bets, len(BETS)),
     }
 
 
-def _choices(position: BlefPosition) -> dict[int, int]:
+def _encode_choices(position: BlefPosition) -> dict[int, int]:
     return {action: action for action in position.legal_actions()}
 
 
@@ -38,8 +38,8 @@ ENCODING = Encoding(
         "last bet": len(BETS),
         "said": MAX_PLAYERS * len(BETS),
     },
-    marks=_marks,
+    marks=_encode_position,
     actions=len(BETS) + 1,
-    choices=_choices,
+    choices=_encode_choices,
 )
 """Encoding of Blef. Seats count from the player's own seat; the index of an action is its id."""

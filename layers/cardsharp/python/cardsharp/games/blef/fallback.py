@@ -16,10 +16,10 @@ def fallback_action(position: BlefPosition, rejected_actions: frozenset[int] = f
     return min(legal, key=lambda action: (action in rejected_actions, action != preferred, action))
 
 
-def _refusal(position: BlefPosition, action: int) -> str | None:
+def _explain_refusal(position: BlefPosition, action: int) -> str | None:
     return None if action in position.legal_actions() else f"the rules refuse action {action}"
 
 
 DECISION_RUNNER = DecisionRunner(
-    _refusal, fallback_action, BlefDecision, (int,), BlefPosition.legal_actions
+    _explain_refusal, fallback_action, BlefDecision, (int,), BlefPosition.legal_actions
 )

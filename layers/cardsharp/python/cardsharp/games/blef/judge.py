@@ -22,7 +22,7 @@ from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MIN_PLAYERS, max_cards
 from cardsharp.games.blef.strategies import BlefDecision, BlefOption
 from cardsharp.games.blef.strategies.bayes import (
-    BetEvaluation,
+    BetProbabilityEstimates,
     best_decision,
     describe_probability,
     evaluate_bets,
@@ -37,7 +37,7 @@ from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 from cardsharp.play.strategy import format_percent
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
-_OFTEN = 0.05  # an action that our tables take at least this often costs nothing
+_MIN_POLICY_PROBABILITY = 0.05  # an action that our tables take at least this often costs nothing
 
 
 class BayesJudge(Judge):
@@ -51,7 +51,7 @@ class BayesJudge(Judge):
         decision = (
             best_decision(position, evaluation)
             if solved is None
-            else _equilibrium(position, evaluation, solved)
+            else _decide_by_equilibrium(position, evaluation, solved)
         )
         mixed = (
             None
@@ -60,18 +60,18 @@ class BayesJudge(Judge):
         )
         # An equilibrium mixes actions of equal value. Sampling noise in `bayes` would rate them
         # differently, so every frequent action of the tables gets the value of the best one.
-        as_good = {action for action, often in mixed or () if often >= _OFTEN}
+        as_good = {action for action, often in mixed or () if often >= _MIN_POLICY_PROBABILITY}
         listed_actions = {option.action for option in decision.options}
         max_value = max(option.value for option in decision.options)
         rest = [
-            _option(position, evaluation, action)
+            _build_option(position, evaluation, action)
             for action in extra_actions
             if action not in listed_actions
         ]
         options = tuple(
             BlefOption(
                 option.action,
-                _in_match(
+                _to_match_win_probability(
                     position,
                     max_value if option.action in as_good else min(option.value, max_value),
                 ),
@@ -101,12 +101,12 @@ class BayesJudge(Judge):
         return float(loser == 1)
 
 
-def _equilibrium(
-    position: BlefPosition, evaluation: BetEvaluation, solved: MixedStrategy
+def _decide_by_equilibrium(
+    position: BlefPosition, evaluation: BetProbabilityEstimates, solved: MixedStrategy
 ) -> BlefDecision:
     """Return the equilibrium's most frequent action; all of its actions have the same value."""
     often = dict(solved)
-    worth = max(_chance(position, evaluation, action) for action in often)
+    worth = max(_compute_round_win_probability(position, evaluation, action) for action in often)
     options = tuple(
         BlefOption(action, worth, f"the equilibrium has it with {format_percent(often[action])}")
         for action in often
@@ -116,34 +116,38 @@ def _equilibrium(
     return BlefDecision(best, f"{reason}{format_percent(often[best])}.", options)
 
 
-def _option(position: BlefPosition, evaluation: BetEvaluation, action: int) -> BlefOption:
+def _build_option(
+    position: BlefPosition, evaluation: BetProbabilityEstimates, action: int
+) -> BlefOption:
     bet = position.last_bet if action == CHECK else action
     note = "" if bet is None else describe_probability(evaluation.bet_probabilities[bet])
-    return BlefOption(action, _chance(position, evaluation, action), note)
+    return BlefOption(action, _compute_round_win_probability(position, evaluation, action), note)
 
 
-def _chance(position: BlefPosition, evaluation: BetEvaluation, action: int) -> float:
-    """Return the probability not to lose the round with an action."""
+def _compute_round_win_probability(
+    position: BlefPosition, evaluation: BetProbabilityEstimates, action: int
+) -> float:
+    """Return the probability of not losing the round with an action."""
     last_bet = position.last_bet
     if action == CHECK and last_bet is not None:
         return 1 - evaluation.bet_probabilities[last_bet]
-    return evaluation.win_probability(action)
+    return evaluation.survival_probability(action)
 
 
-def _in_match(position: BlefPosition, round_win_probability: float) -> float:
-    """Convert the chance not to lose the round into the chance to win the match."""
+def _to_match_win_probability(position: BlefPosition, round_win_probability: float) -> float:
+    """Convert the probability of not losing the round into that of winning the match."""
     me = position.seat or 0
     lives = [position.max_cards + 1 - cards if cards else 0 for cards in position.card_counts]
     opponent_lives = tuple(
         remaining for seat, remaining in enumerate(lives) if seat != me and remaining
     )
-    return round_win_probability * _value_if_opponent_loses(lives[me], opponent_lives) + (
+    return round_win_probability * _compute_value_if_opponent_loses(lives[me], opponent_lives) + (
         1 - round_win_probability
     ) * match_win_probability(lives[me] - 1, opponent_lives)
 
 
-def _value_if_opponent_loses(player_lives: int, opponent_lives: tuple[int, ...]) -> float:
-    """Return the chance to win the match once a random opponent has lost a round."""
+def _compute_value_if_opponent_loses(player_lives: int, opponent_lives: tuple[int, ...]) -> float:
+    """Return the probability of winning the match after a random opponent loses a round."""
     return fmean(
         match_win_probability(
             player_lives,
@@ -166,7 +170,7 @@ def match_win_probability(player_lives: int, opponent_lives: tuple[int, ...]) ->
     loss_probability = 1 / (1 + len(active_lives))
     return loss_probability * match_win_probability(player_lives - 1, active_lives) + (
         1 - loss_probability
-    ) * _value_if_opponent_loses(player_lives, active_lives)
+    ) * _compute_value_if_opponent_loses(player_lives, active_lives)
 
 
 JUDGE = BayesJudge()

@@ -110,15 +110,15 @@ def apply(round_: Round, action: int, deal: DealHand) -> ActionResult:
     if round_.turn is None or action not in legal_actions(round_):
         raise IllegalAction("This action not allowed right now")
     if action == CHECK:
-        return _resolve(round_, round_.turn, deal)
+        return _resolve_check(round_, round_.turn, deal)
     history = (*round_.history, RoundMove(round_.turn, action))
     return ActionResult(
-        replace(round_, turn=_next_active_seat(round_.turn, round_.n_cards), history=history)
+        replace(round_, turn=_find_next_active_seat(round_.turn, round_.n_cards), history=history)
     )
 
 
-def _resolve(live: Round, checker: int, deal: DealHand) -> ActionResult:
-    """Open all hands. The checker loses the round if the last bet holds, otherwise its bettor."""
+def _resolve_check(live: Round, checker: int, deal: DealHand) -> ActionResult:
+    """Open all hands: the checker loses the round if the last bet holds, else its bettor."""
     bettor, bet = live.history[-1]
     loser = checker if BETS[bet].holds(tuple(chain(*live.hands))) else bettor
     history = (*live.history, RoundMove(checker, CHECK), RoundMove(loser, LOST_MARKER))
@@ -129,12 +129,12 @@ def _resolve(live: Round, checker: int, deal: DealHand) -> ActionResult:
     resolved = replace(closed, n_cards=n_cards)
     if resolved.winner is not None:
         return ActionResult(resolved, closed)
-    starter = loser if new_count else _next_active_seat(loser, n_cards)
+    starter = loser if new_count else _find_next_active_seat(loser, n_cards)
     following = replace(resolved, number=live.number + 1, turn=starter, history=())
     return ActionResult(_deal_hands(following, deal), closed)
 
 
-def _next_active_seat(seat: int, n_cards: tuple[int, ...]) -> int:
+def _find_next_active_seat(seat: int, n_cards: tuple[int, ...]) -> int:
     """Return the next seat in the circle whose player is still in the game."""
     circle = chain(range(seat + 1, len(n_cards)), range(seat))
     return next(candidate for candidate in circle if n_cards[candidate])

@@ -53,20 +53,20 @@ def values_of(suit: Suit) -> range:
     return range(4, 10) if suit is Suit.MERMAID else range(2, 8)
 
 
-def _deck(suits: tuple[Suit, ...]) -> tuple[Card, ...]:
+def _build_deck(suits: tuple[Suit, ...]) -> tuple[Card, ...]:
     return tuple(Card(suit, value) for suit in suits for value in values_of(suit))
 
 
-SERVER_DECK: tuple[Card, ...] = _deck(SUIT_ORDER)  # 60 cards: ten suits, values ascending
-RULEBOOK_DECK: tuple[Card, ...] = _deck(tuple(s for s in Suit if s is not Suit.MERMAID))
+SERVER_DECK: tuple[Card, ...] = _build_deck(SUIT_ORDER)  # 60 cards: ten suits, values ascending
+RULEBOOK_DECK: tuple[Card, ...] = _build_deck(tuple(s for s in Suit if s is not Suit.MERMAID))
 """The 54 cards of the rule book: nine suits, values ascending."""
 
-_ORDER = {card: index for index, card in enumerate(SERVER_DECK)}
+_CARD_ORDER = {card: index for index, card in enumerate(SERVER_DECK)}
 
 
 def deck_sort_key(card: Card) -> tuple[int, str, int]:
     """Return the sort key of a card: its place in the server's deck, unknown cards last."""
-    return _ORDER.get(card, len(_ORDER)), card.suit, card.value
+    return _CARD_ORDER.get(card, len(_CARD_ORDER)), card.suit, card.value
 
 
 def lowest_of_each_suit(deck: tuple[Card, ...]) -> tuple[Card, ...]:

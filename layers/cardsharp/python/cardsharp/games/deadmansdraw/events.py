@@ -31,7 +31,7 @@ class TurnDelta:
     banks: tuple[StackDelta, StackDelta]
 
 
-def stack_delta(previous: Iterable[Card], current: Iterable[Card]) -> StackDelta:
+def delta_between_piles(previous: Iterable[Card], current: Iterable[Card]) -> StackDelta:
     """Return the difference between two piles, each delta in its own pile's order."""
     previous_cards, current_cards = tuple(previous), tuple(current)
     return StackDelta(
@@ -158,7 +158,7 @@ def describe_event_parts(events: Iterable[Event]) -> Iterator[EventPart]:
             case EffectPending(effect) if effect.effect_type is EffectType.ORACLE:
                 oracle_card = next(iter(effect.cards), None)
             case EffectAnswered():
-                yield _answer(event, oracle_card)
+                yield _describe_answer(event, oracle_card)
             case TurnEnded(bonus=bonus) if bonus:
                 yield ("+ bonus", *(part for card in bonus for part in (" ", card)))
             case MatchEnded(was_terminated=True):
@@ -167,7 +167,7 @@ def describe_event_parts(events: Iterable[Event]) -> Iterator[EventPart]:
                 yield (f"({text})",)
 
 
-def _answer(event: EffectAnswered, oracle_card: Card | None) -> EventPart:
+def _describe_answer(event: EffectAnswered, oracle_card: Card | None) -> EventPart:
     verb = _VERBS.get(event.effect_type)
     if verb is not None and event.card is not None:
         return (f"({verb} ", event.card, ")")

@@ -62,7 +62,7 @@ def decide_in_time(
     return DECISION_RUNNER.decide(strategy, position, timeout, monotonic, rejected_actions)
 
 
-def _refusal(position: DeadMansDrawPosition, action: Action) -> str | None:
+def _explain_refusal(position: DeadMansDrawPosition, action: Action) -> str | None:
     try:
         apply(position.to_state(), action, lambda pile, count: pile[:count])
     except RulesError as error:
@@ -71,5 +71,9 @@ def _refusal(position: DeadMansDrawPosition, action: Action) -> str | None:
 
 
 DECISION_RUNNER = DecisionRunner(
-    _refusal, fallback_action, DeadMansDrawDecision, (Action,), DeadMansDrawPosition.legal_actions
+    _explain_refusal,
+    fallback_action,
+    DeadMansDrawDecision,
+    (Action,),
+    DeadMansDrawPosition.legal_actions,
 )

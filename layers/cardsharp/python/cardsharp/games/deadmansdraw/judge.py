@@ -6,7 +6,7 @@ from dataclasses import replace
 from cardsharp.analysis.judge import TIMED_OUT, Judge
 from cardsharp.analysis.replay import DecisionPoint, StoredDecision
 from cardsharp.games.deadmansdraw.actions import Action
-from cardsharp.games.deadmansdraw.arena_bot.position_from_view import count_turn_results
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import count_turn_results_and_moves
 from cardsharp.games.deadmansdraw.events import MatchEnded
 from cardsharp.games.deadmansdraw.history.decisions import (
     build_decision_point,
@@ -46,7 +46,9 @@ class CaptainJudge(Judge):
         if REFUSE_ORACLE not in extra_actions:
             return decision
         refusal_option = ProbabilityOption(
-            REFUSE_ORACLE, _refusing(position), "leaves the card, and then stops or draws it"
+            REFUSE_ORACLE,
+            _evaluate_oracle_refusal(position),
+            "leaves the card, and then stops or draws it",
         )
         return DeadMansDrawDecision(
             decision.action, decision.reason, (*decision.options, refusal_option)
@@ -81,7 +83,9 @@ class CaptainJudge(Judge):
 
     def event_counts_by_side(self, moves: Sequence[MoveRecord]) -> Mapping[str, tuple[int, int]]:
         """Return busts, timeouts, banked turns, moves and autopicks by name, for each player."""
-        return count_turn_results(parse_move_view(move) for move in moves if move.facts is not None)
+        return count_turn_results_and_moves(
+            parse_move_view(move) for move in moves if move.facts is not None
+        )
 
     def bust_risk(self, position: DeadMansDrawPosition) -> float | None:
         """Return the probability that the next card busts, None if an effect is pending."""
@@ -92,8 +96,11 @@ class CaptainJudge(Judge):
         return busting_card_count(position) / len(position.unseen)
 
 
-def _refusing(position: DeadMansDrawPosition) -> float:
-    """Return the win probability after leaving the Oracle's card, which `captain` never does."""
+def _evaluate_oracle_refusal(position: DeadMansDrawPosition) -> float:
+    """Return the win probability after leaving the Oracle's card on the pile.
+
+    `captain` never refuses that card, so its own search does not evaluate this option.
+    """
     state, _ = apply(position.to_state(), REFUSE_ORACLE, lambda pile, count: pile[:count])
     next_position = replace(
         position, pending=state.pending_effect, refused_oracle_card=position.known_top

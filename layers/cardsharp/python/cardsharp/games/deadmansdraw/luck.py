@@ -34,7 +34,7 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
 )
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
-    keys_after_banking_bonus,
+    suit_keys_with_banked_bonus,
 )
 from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
@@ -53,11 +53,11 @@ def luck_of(position: DeadMansDrawPosition, events: Iterable[Event]) -> float | 
     """
     if not is_standard_deck(position):
         return None
-    telling = _Telling(position)
-    return sum(map(telling.luck, events), 0.0)
+    telling = _ActionLuck(position)
+    return sum(map(telling.apply_and_return_luck, events), 0.0)
 
 
-class _Telling:
+class _ActionLuck:
     """Luck of one action, computed event by event."""
 
     def __init__(self, position: DeadMansDrawPosition) -> None:
@@ -72,33 +72,33 @@ class _Telling:
         It is discarded if it busts.
         """
 
-    def luck(self, event: Event) -> float:
-        """Update the turn by an event, and return its luck."""
+    def apply_and_return_luck(self, event: Event) -> float:
+        """Apply an event to the turn, and return its luck."""
         match event:
             case CardDrawn(card):
                 return self._draw_luck(CARD_NUMBER[card])
             case EffectAnswered(effect, Card() as card):
-                self._answered(effect, CARD_NUMBER[card])
+                self._apply_answer(effect, CARD_NUMBER[card])
             case CardPlaced(card):
                 self.turn = self.turn.copy()
                 self.turn.place_card(CARD_NUMBER[card])
             case EffectPending(PendingEffect(EffectType.MAP, cards)):
-                return self._offered(card_set(cards))
+                return self._map_offer_luck(card_set(cards))
             case EffectPending(PendingEffect(EffectType.ORACLE, (card,))):
                 return self._oracle_luck(CARD_NUMBER[card])
             case TurnEnded(successful, bonus) if bonus:
-                return self._brought(card_set(bonus), banked=successful)
+                return self._bonus_luck(card_set(bonus), banked=successful)
         return 0.0
 
     def _draw_luck(self, card: int) -> float:
         turn, self.owed = self.turn, self.duty
         # All cards of the pile are equally likely now. The difference to their mean has the
         # expected value 0, whatever errors the search makes: they are in both terms.
-        values = {} if turn.known_top >= 0 else self._draws(turn, self.owed)
-        self.turn, self.falling = turn.without_pile_card(card), 1 << card
+        values = {} if turn.known_top >= 0 else self._evaluate_draws(turn, self.owed)
+        self.turn, self.falling = turn.without_draw_pile_card(card), 1 << card
         return values[card] - _mean(values) if values else 0.0
 
-    def _answered(self, effect: EffectType | str, card: int) -> None:
+    def _apply_answer(self, effect: EffectType | str, card: int) -> None:
         match effect:
             case EffectType.HOOK:
                 self.turn = self.turn.without_bank_card(card)
@@ -110,23 +110,25 @@ class _Telling:
                 self.turn = self.turn.without_discard_card(card)
         self.falling = 1 << card
 
-    def _offered(self, cards: int) -> float:
+    def _map_offer_luck(self, cards: int) -> float:
         turn, search = self.turn, self.search
-        values = _values(turn, turn.discard, lambda card: search.value_of_map_card(turn, card, 0))
+        values = _evaluate_cards(
+            turn, turn.discard, lambda card: search.value_of_taking_map_card(turn, card, 0)
+        )
         best = max(values[card] for card in card_numbers_in(cards))
         return best - expected_best_of_three(list(values.values()))
 
     def _oracle_luck(self, card: int) -> float:
         turn = self.turn.copy()
         turn.known_top = NO_CARD
-        values = self._draws(turn, max(0, self.owed - 1))
+        values = self._evaluate_draws(turn, max(0, self.owed - 1))
         for next_card, value in values.items():
             turn.known_top = next_card
             values[next_card] = max(value, self.search.value_of_stopping(turn))
         return values[card] - _mean(values)
 
-    def _brought(self, gained_cards: int, *, banked: bool) -> float:
-        """Return the luck of the bonus cards: as if the highest card of each suit came alone."""
+    def _bonus_luck(self, gained_cards: int, *, banked: bool) -> float:
+        """Return the luck of the bonus cards, as if the highest card of each suit came alone."""
         turn, search = self.turn, self.search
         thrown = 0 if banked else turn.area & ~turn.saved | self.falling
         keys = turn.stop if banked else turn.bust
@@ -140,20 +142,22 @@ class _Telling:
                 every, gained_count
             )
             highest = gained_cards >> card & 1 and not gained_cards & higher
-            alone = search.value_of_turn_end(turn, keys_after_banking_bonus(keys, [card]))
+            alone = search.value_of_turn_end(turn, suit_keys_with_banked_bonus(keys, [card]))
             luck += (bool(highest) - chance) * (alone - none)
         return luck
 
-    def _draws(self, turn: SimulatedTurn, owed: int) -> dict[int, float]:
+    def _evaluate_draws(self, turn: SimulatedTurn, kraken_draws: int) -> dict[int, float]:
         value_of_placing = self.search.value_of_placing
-        return _values(
+        return _evaluate_cards(
             turn,
             turn.pile,
-            lambda card: value_of_placing(turn.without_pile_card(card), card, owed, 0),
+            lambda card: value_of_placing(turn.without_draw_pile_card(card), card, kraken_draws, 0),
         )
 
 
-def _values(turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]) -> dict[int, float]:
+def _evaluate_cards(
+    turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]
+) -> dict[int, float]:
     """Return the value of each of the cards, equal within a group of equivalent cards."""
     values, card_numbers = dict[int, float](), card_numbers_in(cards)
     for card, group_size in group_all_suits(cards, turn.own_bank, turn.barred, is_fine=True):
@@ -163,7 +167,7 @@ def _values(turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]) -
 
 
 def _mean(values: dict[int, float]) -> float:
-    """Return the mean. It is added up in the order of the compiled twin, to round equally."""
+    """Return the mean, added up in the order of the compiled twin so that both round equally."""
     total = 0.0
     for value in values.values():
         total += value

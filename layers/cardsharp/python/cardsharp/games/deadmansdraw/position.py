@@ -168,9 +168,9 @@ class PublicInfoTracker:
         self.known_top: Card | None = None
         self.refused_oracle_card: Card | None = None
         self.last_turn_result: TurnResult | None = None
-        self._owed = 0
-        self._coming: Card | None = None
-        self._offer: tuple[Card, ...] = ()
+        self._kraken_draws = 0
+        self._incoming_card: Card | None = None
+        self._map_offer: tuple[Card, ...] = ()
 
     def copy(self) -> "PublicInfoTracker":
         """Return an independent tracker with the same information."""
@@ -206,63 +206,65 @@ class PublicInfoTracker:
         """Update the information by one event of a move of this player."""
         match event:
             case CardDrawn(card):
-                self._coming = card
+                self._incoming_card = card
                 self.unseen.pop(card, None)
                 self.known_top = self.refused_oracle_card = None
-                self._owed = max(0, self._owed - 1)
+                self._kraken_draws = max(0, self._kraken_draws - 1)
                 self.pending = None
             case CardPlaced(card):
                 self.play_area.append(card)
-                self._coming = None
-                self.pending = self._duty()
+                self._incoming_card = None
+                self.pending = self._pending_kraken()
             case CardRemovedFromBank(card, owner):
                 if card in self.banks[owner]:
                     self.banks[owner] = self.banks[owner].without(card)
             case EffectPending(effect):
-                self._see_effect(effect)
+                self._apply_effect(effect)
             case EffectAnswered():
-                self._see_answer(event)
+                self._apply_answer(event)
             case TurnEnded():
-                self._see_turn_end(event, player)
+                self._apply_turn_end(event, player)
 
-    def _duty(self) -> PendingEffect | None:
-        return PendingEffect(EffectType.KRAKEN, (), self._owed) if self._owed else None
+    def _pending_kraken(self) -> PendingEffect | None:
+        return (
+            PendingEffect(EffectType.KRAKEN, (), self._kraken_draws) if self._kraken_draws else None
+        )
 
-    def _see_effect(self, effect: PendingEffect) -> None:
+    def _apply_effect(self, effect: PendingEffect) -> None:
         if effect.effect_type is EffectType.ORACLE:
             self.known_top = next(iter(effect.cards), None)
         elif effect.effect_type is EffectType.MAP:
-            self._offer = effect.cards
-            self._discard_without(effect.cards)
-        self._owed = remaining_kraken_draws(effect, self._owed)
-        self.pending = PendingEffect(effect.effect_type, effect.cards, self._owed)
+            self._map_offer = effect.cards
+            self._remove_from_discard_pile(effect.cards)
+        self._kraken_draws = remaining_kraken_draws(effect, self._kraken_draws)
+        self.pending = PendingEffect(effect.effect_type, effect.cards, self._kraken_draws)
 
-    def _see_answer(self, answer: EffectAnswered) -> None:
+    def _apply_answer(self, answer: EffectAnswered) -> None:
         if answer.effect_type == EffectType.ORACLE and answer.card is not None:
             return  # the effect stays pending until the next event, the draw of that card
         if answer.effect_type == EffectType.MAP:
-            self.discard_pile += [card for card in self._offer if card != answer.card]
+            self.discard_pile += [card for card in self._map_offer if card != answer.card]
         elif answer.effect_type == EffectType.CANNON and answer.card is not None:
             self.discard_pile.append(answer.card)
         elif answer.effect_type == EffectType.ORACLE:
             self.refused_oracle_card = self.known_top
         if answer.effect_type not in KRAKEN_CARRYING_EFFECTS:
-            self._owed, self._coming = 0, answer.card
-        self.pending = self._duty()
+            self._kraken_draws, self._incoming_card = 0, answer.card
+        self.pending = self._pending_kraken()
 
-    def _see_turn_end(self, event: TurnEnded, player: int | None) -> None:
+    def _apply_turn_end(self, event: TurnEnded, player: int | None) -> None:
         area, bonus = self.play_area, event.bonus or ()
-        fallen = [] if self._coming is None else [self._coming]
+        fallen = [] if self._incoming_card is None else [self._incoming_card]
         self.last_turn_result = TurnResult(not event.is_banked, (*area, *fallen))
         saved = len(area) if event.is_banked else anchored_count(area)
-        if not event.is_banked and self._coming is not None:
-            self.discard_pile += [self._coming, *area[saved:]]
+        if not event.is_banked and self._incoming_card is not None:
+            self.discard_pile += [self._incoming_card, *area[saved:]]
         if player is not None:
             self.banks[player] = self.banks[player].with_cards((*area[:saved], *bonus))
-        self._discard_without(bonus)
+        self._remove_from_discard_pile(bonus)
         self.play_area = []
-        self.pending = self._coming = self.refused_oracle_card = None
-        self._owed = 0
+        self.pending = self._incoming_card = self.refused_oracle_card = None
+        self._kraken_draws = 0
 
-    def _discard_without(self, removed_cards: tuple[Card, ...]) -> None:
+    def _remove_from_discard_pile(self, removed_cards: tuple[Card, ...]) -> None:
         self.discard_pile = [card for card in self.discard_pile if card not in removed_cards]

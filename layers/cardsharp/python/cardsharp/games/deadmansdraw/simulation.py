@@ -56,11 +56,13 @@ class SimulatedDeadMansDrawMatch:
         turn = self.history[-1].turn + self.state.is_between_turns
         return self.with_move(state, PastMove(turn, self.state.active_player, events))
 
-    def with_move(self, state: State, move: PastMove) -> "SimulatedDeadMansDrawMatch":
+    def with_move(self, next_state: State, move: PastMove) -> "SimulatedDeadMansDrawMatch":
         """Return the match after a move that led to this state."""
         public_info = self.public_info.copy()
         public_info.apply_move(move)
-        return SimulatedDeadMansDrawMatch(self.opening, state, (*self.history, move), public_info)
+        return SimulatedDeadMansDrawMatch(
+            self.opening, next_state, (*self.history, move), public_info
+        )
 
 
 def match_from_state(opening: State) -> SimulatedDeadMansDrawMatch:
@@ -134,7 +136,7 @@ class DeadMansDrawSimulation(Simulation[SimulatedDeadMansDrawMatch, DeadMansDraw
 
     def scores(self, state: SimulatedDeadMansDrawMatch) -> tuple[float, ...]:
         """Return 1 for the winner and 0 for the loser, or 0.5 for each in a tie."""
-        winner = _outcome(state).winner
+        winner = _require_outcome(state).winner
         return (0.5, 0.5) if winner is None else (1.0 - winner, float(winner))
 
     def stat_counts(self, state: SimulatedDeadMansDrawMatch) -> Mapping[str, tuple[float, ...]]:
@@ -148,7 +150,7 @@ class DeadMansDrawSimulation(Simulation[SimulatedDeadMansDrawMatch, DeadMansDraw
                 if isinstance(event, TurnEnded):
                     turns[move.player] += 1
                     busts[move.player] += not event.is_banked
-        scores = _outcome(state).scores
+        scores = _require_outcome(state).scores
         return {
             "scores": scores,
             "turns": tuple(turns),
@@ -180,7 +182,7 @@ class DeadMansDrawSimulation(Simulation[SimulatedDeadMansDrawMatch, DeadMansDraw
         return replace(state, state=replace(table, draw_pile=pile, turn_start=began))
 
 
-def _outcome(match: SimulatedDeadMansDrawMatch) -> MatchEnded:
+def _require_outcome(match: SimulatedDeadMansDrawMatch) -> MatchEnded:
     if match.state.outcome is None:
         raise IllegalAction("The match has not ended yet.")
     return match.state.outcome

@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.events import (
     TurnDelta,
     TurnEnded,
     TurnStarted,
-    stack_delta,
+    delta_between_piles,
 )
 from cardsharp.games.deadmansdraw.state import CardPicker, State, TurnStartPiles
 
@@ -145,23 +145,23 @@ class StateBuilder:
     def _end_turn(self, collected: list[Card], *, successful: bool) -> None:
         bonus: tuple[Card, ...] | None = None
         if {Suit.CHEST, Suit.KEY} <= {card.suit for card in collected}:
-            bonus = self._pick(len(collected))
+            bonus = self._pick_discards(len(collected))
         self.banks[self.player] = self.banks[self.player].with_cards([*collected, *(bonus or ())])
         self.play_area = []
         self.pending = None
         self.between_turns = True
         turn_start = self.turn_start
         self.last_delta = TurnDelta(
-            stack_delta(turn_start.draw_pile, self.draw_pile),
-            stack_delta(turn_start.discard_pile, self.discard_pile),
+            delta_between_piles(turn_start.draw_pile, self.draw_pile),
+            delta_between_piles(turn_start.discard_pile, self.discard_pile),
             (
-                stack_delta(turn_start.banks[0], self.banks[0]),
-                stack_delta(turn_start.banks[1], self.banks[1]),
+                delta_between_piles(turn_start.banks[0], self.banks[0]),
+                delta_between_piles(turn_start.banks[1], self.banks[1]),
             ),
         )
         self.events.append(TurnEnded(successful, bonus, self.last_delta))
 
-    def _pick(self, max_count: int) -> tuple[Card, ...]:
+    def _pick_discards(self, max_count: int) -> tuple[Card, ...]:
         """Take up to `max_count` random cards from the discard pile."""
         count = min(max_count, len(self.discard_pile))
         picked = self.chance(tuple(self.discard_pile), count) if count else ()
@@ -175,17 +175,17 @@ class StateBuilder:
         """Apply the action; raise `RulesError` if it is illegal."""
         match action.type:
             case ActionType.DRAW:
-                self._refuse_unless_pending(EffectType.KRAKEN, EffectType.ORACLE)
+                self._check_pending_effect(EffectType.KRAKEN, EffectType.ORACLE)
                 self.draw_card()
             case ActionType.END_TURN:
-                self._refuse_unless_pending(EffectType.ORACLE)
+                self._check_pending_effect(EffectType.ORACLE)
                 if not self.play_area:
                     raise IllegalAction("Cannot end turn with empty playarea.")
                 self.bank_turn()
             case ActionType.RESPOND:
-                self._respond(action.response, answered=action.answers_pending_effects)
+                self._respond(action.response, answers_pending=action.answers_pending_effects)
 
-    def _refuse_unless_pending(self, *allowed: EffectType) -> None:
+    def _check_pending_effect(self, *allowed: EffectType) -> None:
         if self.pending is not None and self.pending.effect_type not in allowed:
             raise IllegalAction(f"Respond to pending effect first: {self.pending.effect_type}")
 
@@ -197,32 +197,32 @@ class StateBuilder:
             return
         card = self.draw_pile.pop(0)
         self.events.append(CardDrawn(card))
-        self._place(card, owed)
+        self._place_card(card, owed)
 
-    def _place(self, card: Card, owed: int) -> None:
-        """Put `card` into the play area; a Kraken demands `owed` more draws after it."""
+    def _place_card(self, card: Card, kraken_draws: int) -> None:
+        """Put `card` into the play area; a Kraken demands `kraken_draws` more draws after it."""
         if any(card.suit == placed.suit for placed in self.play_area):
             self.bust_turn(card)
             return
         self.play_area.append(card)
         self.events.append(CardPlaced(card))
-        effect = self._effect_of(card, owed)
+        effect = self._trigger_effect(card, kraken_draws)
         if effect is not None:
             is_kraken = effect.effect_type is EffectType.KRAKEN
             self.events.append(
                 EffectPending(effect if is_kraken else replace(effect, remaining_draws=0))
             )
-        self.pending = effect or self._kraken(owed)
+        self.pending = effect or self._create_kraken_effect(kraken_draws)
 
-    def _kraken(self, draws: int) -> PendingEffect | None:
+    def _create_kraken_effect(self, draws: int) -> PendingEffect | None:
         draws = min(draws, len(self.draw_pile))
         return PendingEffect(EffectType.KRAKEN, (), draws) if draws else None
 
-    def _effect_of(self, card: Card, owed: int) -> PendingEffect | None:
+    def _trigger_effect(self, card: Card, kraken_draws: int) -> PendingEffect | None:
         """Return the effect that `card` leaves pending, None if it has nothing to act on.
 
-        Hook, Map and Sword bring a card themselves and so end a Kraken's duty; Cannon and
-        Oracle carry it along.
+        Hook, Map and Sword bring a card themselves and so end a Kraken's duty. Cannon and Oracle
+        carry it along.
         """
         own_bank, opponent_bank = self.banks[self.player], self.banks[1 - self.player]
         effect: PendingEffect | None = None
@@ -232,21 +232,21 @@ class StateBuilder:
             case Suit.SWORD if sword_targets(own_bank, opponent_bank):
                 effect = PendingEffect(EffectType.SWORD)
             case Suit.MAP if self.discard_pile:
-                effect = PendingEffect(EffectType.MAP, self._pick(MAP_OFFER_SIZE))
+                effect = PendingEffect(EffectType.MAP, self._pick_discards(MAP_OFFER_SIZE))
             case Suit.CANNON if opponent_bank.stacks:
-                effect = PendingEffect(EffectType.CANNON, (), owed)
+                effect = PendingEffect(EffectType.CANNON, (), kraken_draws)
             case Suit.ORACLE if self.draw_pile:
-                effect = PendingEffect(EffectType.ORACLE, (self.draw_pile[0],), owed)
+                effect = PendingEffect(EffectType.ORACLE, (self.draw_pile[0],), kraken_draws)
             case Suit.KRAKEN:
-                effect = self._kraken(KRAKEN_DRAWS)
+                effect = self._create_kraken_effect(KRAKEN_DRAWS)
         return effect
 
     # --- answers -----------------------------------------------------------------------------
 
-    def _respond(self, response: EffectResponse | None, *, answered: bool) -> None:
+    def _respond(self, response: EffectResponse | None, *, answers_pending: bool) -> None:
         pending = self.pending
         if pending is None:
-            if answered and any(isinstance(event, EffectAnswered) for event in self.events):
+            if answers_pending and any(isinstance(event, EffectAnswered) for event in self.events):
                 return
             raise IllegalAction("There is no pending effect to respond to.")
         if response is None or response.effect_type != pending.effect_type:
@@ -259,7 +259,7 @@ class StateBuilder:
             case _:
                 if response.card is None:
                     raise IllegalAction("Effect response must contain a card.")
-                self._answer(pending, response.card)
+                self._answer_with_card(pending, response.card)
 
     def _answer_oracle(self, pending: PendingEffect, card: Card | None) -> None:
         peeked = pending.cards[0]
@@ -271,20 +271,20 @@ class StateBuilder:
             )
         self.events.append(EffectAnswered(EffectType.ORACLE, card))
         if card is None:
-            self.pending = self._kraken(pending.remaining_draws)
+            self.pending = self._create_kraken_effect(pending.remaining_draws)
         else:
             self.draw_card()
 
-    def _answer(self, pending: PendingEffect, card: Card) -> None:
+    def _answer_with_card(self, pending: PendingEffect, card: Card) -> None:
         kind, owner = pending.effect_type, 1 - self.player
         if kind is EffectType.MAP:
             if card not in pending.cards:
                 raise IllegalAction("Inappropriate Card specified for effect response")
         elif kind is EffectType.HOOK:
             owner = self.player
-            self._check_top(owner, card, "Own Bank")
+            self._require_top_card(owner, card, "Own Bank")
         else:
-            self._check_top(owner, card, "Enemy Bank(s)")
+            self._require_top_card(owner, card, "Enemy Bank(s)")
             if kind is EffectType.SWORD and card.suit in self.banks[self.player].suits:
                 raise IllegalAction("Sword: Player cannot pick a suit that owned already in bank.")
         self.events.append(EffectAnswered(kind, card))
@@ -295,13 +295,13 @@ class StateBuilder:
             self.events.append(CardRemovedFromBank(card, owner))
         if kind is EffectType.CANNON:
             self.discard_pile.append(card)
-            self.pending = self._kraken(pending.remaining_draws)
+            self.pending = self._create_kraken_effect(pending.remaining_draws)
         else:
-            self._place(card, 0)
+            self._place_card(card, 0)
 
-    def _check_top(self, owner: int, card: Card, place: str) -> None:
+    def _require_top_card(self, owner: int, card: Card, bank_name: str) -> None:
         if card not in self.banks[owner].top_cards():
-            raise IllegalAction(f"Card does not exist in {place} or is not the topmost one.")
+            raise IllegalAction(f"Card does not exist in {bank_name} or is not the topmost one.")
 
     # --- the server's own answers --------------------------------------------------------------
 
@@ -314,6 +314,6 @@ class StateBuilder:
                 self._answer_oracle(self.pending, None)
             else:
                 own_bank, opponent_bank = self.banks[self.player], self.banks[1 - self.player]
-                self._answer(
+                self._answer_with_card(
                     self.pending, autopick(self.pending, own_bank, opponent_bank, self.play_area)
                 )

@@ -10,7 +10,7 @@ from cardsharp.games.euchre.cards import SUIT_NAMES, card_name
 from cardsharp.games.euchre.history.replay import public_state_body
 from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.pages.board_renderer import (
-    NOTHING,
+    EMPTY_MARKUP,
     SYMBOLS,
     BoardParts,
     BoardRenderer,
@@ -23,21 +23,26 @@ from cardsharp.pages.board_renderer import (
 )
 
 _SEATS = range(4)
-_SUITS = {name[0].upper(): name for name in SUIT_NAMES}
-_OTHER = {"clubs": "spades", "spades": "clubs", "hearts": "diamonds", "diamonds": "hearts"}
+_SUIT_BY_LETTER = {name[0].upper(): name for name in SUIT_NAMES}
+_SAME_COLOUR_SUIT = {
+    "clubs": "spades",
+    "spades": "clubs",
+    "hearts": "diamonds",
+    "diamonds": "hearts",
+}
 """Other suit of the same colour, whose jack is the left bower."""
 
 
-def _parts(header: Header, step: ReplayStep) -> BoardParts:
+def _render_step(header: Header, step: ReplayStep) -> BoardParts:
     """Render the seats in their order around the table, with the open cards between them."""
     return {
-        **{f"seat{seat}": _seat(header, step, seat) for seat in _SEATS},
-        "middle": _middle(header, step),
+        **{f"seat{seat}": _render_seat(header, step, seat) for seat in _SEATS},
+        "middle": _render_middle(header, step),
     }
 
 
-def _position_parts(names: Sequence[str], you: int, position: EuchrePosition) -> BoardParts:
-    """Render a position: its viewer comes first, then the other seats clockwise."""
+def _render_position(names: Sequence[str], you: int, position: EuchrePosition) -> BoardParts:
+    """Render a position: its viewer first, then the other seats clockwise."""
     chairs = [names[(you + offset) % len(_SEATS)] for offset in _SEATS]
     state = {
         "turnCard": card_name(position.public_state.turn_card),
@@ -48,48 +53,52 @@ def _position_parts(names: Sequence[str], you: int, position: EuchrePosition) ->
     step = ReplayStep(
         sequence=0, turn=1, seat=0, description="", public_state=state, decision=decision
     )
-    return _parts(Header(players=tuple(chairs)), step)
+    return _render_step(Header(players=tuple(chairs)), step)
 
 
-def _face(action: Action) -> Markup:
+def _render_action_card(action: Action) -> Markup:
     return (
-        parse_french_card(card_name(action.card)) if isinstance(action, Play | Discard) else NOTHING
+        parse_french_card(card_name(action.card))
+        if isinstance(action, Play | Discard)
+        else EMPTY_MARKUP
     )
 
 
-def _seat(header: Header, step: ReplayStep, seat: int) -> Markup:
+def _render_seat(header: Header, step: ReplayStep, seat: int) -> Markup:
     """Render a seat: its bids, the dealer mark, and the hand that we decided with."""
-    bids = [bid for bidder, bid in _pairs(step, "bids") if bidder == seat]
+    bids = [bid for bidder, bid in _read_seat_texts(step, "bids") if bidder == seat]
     dealer_mark = ["deals"] if step.public_state.get("dealer") == seat else []
     position_body = (
         step.decision.position if step.decision is not None and step.seat == seat else None
     )
     hand = (
-        render_row(_card(step, card) for card in to_text_list(position_body.get("hand")))
+        render_row(
+            _render_labelled_card(step, card) for card in to_text_list(position_body.get("hand"))
+        )
         if position_body
-        else NOTHING
+        else EMPTY_MARKUP
     )
     content = (
         Markup('<p class="quiet">{}</p>').format(", ".join([*dealer_mark, *bids]) or "no bid yet"),
-        Markup('<div class="held">{}</div>').format(hand) if hand else NOTHING,
+        Markup('<div class="held">{}</div>').format(hand) if hand else EMPTY_MARKUP,
     )
     player_name = header.name(seat)
     has_name = seat < len(header.players) and header.players[seat] != player_name
     title = f"{player_name}, {header.players[seat]}" if has_name else player_name
-    won = _won(step).count(seat)
+    won = _read_trick_winners(step).count(seat)
     tricks = f"{won} {'trick' if won == 1 else 'tricks'}" if won else ""
-    return render_part(title, NOTHING.join(content), tricks)
+    return render_part(title, EMPTY_MARKUP.join(content), tricks)
 
 
-def _card(step: ReplayStep, text: str) -> Markup:
+def _render_labelled_card(step: ReplayStep, text: str) -> Markup:
     """Render a card; a bower is labelled as such."""
-    trumps, suit = str(step.public_state.get("trumps")), _SUITS.get(text[-1:], "")
-    if text[:-1] != "J" or suit not in (trumps, _OTHER.get(trumps)):
+    trumps, suit = str(step.public_state.get("trumps")), _SUIT_BY_LETTER.get(text[-1:], "")
+    if text[:-1] != "J" or suit not in (trumps, _SAME_COLOUR_SUIT.get(trumps)):
         return parse_french_card(text)
     return render_card("J", suit, "right bower" if suit == trumps else "left bower")
 
 
-def _middle(header: Header, step: ReplayStep) -> Markup:
+def _render_middle(header: Header, step: ReplayStep) -> Markup:
     """Render the turn card or, once trumps are called, the trumps, the tricks and the trick."""
     trumps, turned = step.public_state.get("trumps"), step.public_state.get("turnCard")
     if not isinstance(trumps, str):
@@ -97,14 +106,17 @@ def _middle(header: Header, step: ReplayStep) -> Markup:
             "Turned up",
             render_row([parse_french_card(str(turned))] if turned else [], "not recorded"),
         )
-    our_tricks, opponent_tricks = ([seat % 2 for seat in _won(step)].count(side) for side in (0, 1))
+    our_tricks, opponent_tricks = (
+        [seat % 2 for seat in _read_trick_winners(step)].count(side) for side in (0, 1)
+    )
     template = Markup('<p class="trumps {}">{}{}</p><p class="quiet">{} : {} tricks</p>{}')
     title = "Trumps, alone" if step.public_state.get("alone") else "Trumps"
     lain = Markup("<figure>{}<figcaption>{}</figcaption></figure>")
     trick = [
-        lain.format(_card(step, card), header.name(seat)) for seat, card in _pairs(step, "trick")
+        lain.format(_render_labelled_card(step, card), header.name(seat))
+        for seat, card in _read_seat_texts(step, "trick")
     ]
-    on_table = render_row(trick) if trick else NOTHING
+    on_table = render_row(trick) if trick else EMPTY_MARKUP
     return render_part(
         title,
         template.format(
@@ -113,14 +125,14 @@ def _middle(header: Header, step: ReplayStep) -> Markup:
     )
 
 
-def _pairs(step: ReplayStep, name: str) -> list[tuple[int, str]]:
+def _read_seat_texts(step: ReplayStep, name: str) -> list[tuple[int, str]]:
     pairs = step.public_state.get(name)
     return [(seat, text) for seat, text in pairs] if isinstance(pairs, list) else []
 
 
-def _won(step: ReplayStep) -> list[int]:
+def _read_trick_winners(step: ReplayStep) -> list[int]:
     won = step.public_state.get("won")
     return won if isinstance(won, list) else []
 
 
-BOARD_RENDERER = BoardRenderer(SYMBOLS, _parts, _position_parts, _face)
+BOARD_RENDERER = BoardRenderer(SYMBOLS, _render_step, _render_position, _render_action_card)

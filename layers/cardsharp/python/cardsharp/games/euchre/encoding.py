@@ -21,18 +21,18 @@ _ACTIONS: tuple[Action, ...] = (
     *(Defend(alone) for alone in (False, True)),
     *map(Play, DECK),
 )
-_NUMBERS = {action: number for number, action in enumerate(_ACTIONS)}
-_QUESTIONS = tuple(DecisionType)
+_INDEX_BY_ACTION = {action: number for number, action in enumerate(_ACTIONS)}
+_DECISION_TYPES = tuple(DecisionType)
 
 
-def _marks(position: EuchrePosition) -> Marks:
+def _encode_position(position: EuchrePosition) -> Marks:
     table, me = position.public_state, position.seat
     call, trump = table.trump_call, table.trump
     played = [table.cards_played_by((me + seat) % len(SEATS)) for seat in SEATS]
     trick = [[card] for _, card in table.current_trick]
     won = table.tricks_won if me % 2 == 0 else table.tricks_won[::-1]
     return {
-        "question": [_QUESTIONS.index(position.decision_type)],
+        "question": [_DECISION_TYPES.index(position.decision_type)],
         "seat": [me],
         "hand": position.hand,
         "discard": [] if position.discard is None else [position.discard],
@@ -47,13 +47,13 @@ def _marks(position: EuchrePosition) -> Marks:
     }
 
 
-def _choices(position: EuchrePosition) -> dict[int, Action]:
-    return {_NUMBERS[action]: action for action in position.legal_actions}
+def _encode_choices(position: EuchrePosition) -> dict[int, Action]:
+    return {_INDEX_BY_ACTION[action]: action for action in position.legal_actions}
 
 
 ENCODING = Encoding(
     blocks={
-        "question": len(_QUESTIONS),
+        "question": len(_DECISION_TYPES),
         "seat": len(SEATS),
         "hand": len(DECK),
         "discard": len(DECK),
@@ -66,9 +66,9 @@ ENCODING = Encoding(
         "trick": (len(SEATS) - 1) * len(DECK),
         "tricks won": 2,
     },
-    marks=_marks,
+    marks=_encode_position,
     actions=len(_ACTIONS),
-    choices=_choices,
+    choices=_encode_choices,
 )
 """Encoding of Euchre.
 

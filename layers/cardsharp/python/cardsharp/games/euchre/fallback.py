@@ -33,12 +33,12 @@ def lowest_card(cards: tuple[Card, ...], trump: Suit | None = None) -> Card:
     return min(cards, key=height)
 
 
-def _refusal(position: EuchrePosition, action: Action) -> str | None:
+def _explain_refusal(position: EuchrePosition, action: Action) -> str | None:
     return None if action in position.legal_actions else f"the strategy may not {action}"
 
 
 DECISION_RUNNER = DecisionRunner(
-    _refusal,
+    _explain_refusal,
     fallback_action,
     EuchreDecision,
     (Bid, Discard, Defend, Play),

@@ -32,20 +32,20 @@ LUCK_SAMPLES = 10  # random deals for the mean; they raise the variance of the l
 _OFTEN = {1: 0.335, 2: 0.145, 4: 0.02}
 
 
-def deal_luck(cards: tuple[Card, ...], deal_value: Callable[[int], float] = float) -> float:
+def deal_luck(cards: tuple[Card, ...], value_of_points: Callable[[int], float] = float) -> float:
     """Return the luck of a deal's 24 cards for seats 0 and 2.
 
     The result is the same in every run. Its unit is points more than the other side makes, or the
-    value that `deal_value` returns for them.
+    value that `value_of_points` returns for them.
     """
     dice = Random(repr(cards))
     samples = (tuple(dice.sample(DECK, len(DECK))) for _ in range(LUCK_SAMPLES))
-    return deal_value(playout_points(cards)) - fmean(
-        deal_value(playout_points(sample)) for sample in samples
+    return value_of_points(playout_point_difference(cards)) - fmean(
+        value_of_points(playout_point_difference(sample)) for sample in samples
     )
 
 
-def playout_points(cards: tuple[Card, ...]) -> int:
+def playout_point_difference(cards: tuple[Card, ...]) -> int:
     """Return the points of seats 0 and 2 less those of 1 and 3, if all play as `rules` does."""
     hands = tuple(card_mask(cards[HAND_SIZE * seat : HAND_SIZE * (seat + 1)]) for seat in SEATS)
     # -1: nobody has bid before

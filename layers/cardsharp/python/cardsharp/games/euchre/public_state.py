@@ -77,7 +77,7 @@ class PublicState:
         return TrumpCall(len(self.bids) - 1, self.bids[-1].suit, last_bid.goes_alone)
 
     @property
-    def declared_trump_call(self) -> TrumpCall:
+    def require_trump_call(self) -> TrumpCall:
         """Trump call; raises `IllegalAction` if trumps have not been named."""
         if self.trump_call is None:
             raise IllegalAction("Trumps have not been named yet.")
@@ -101,7 +101,7 @@ class PublicState:
         return (call.caller_seat + 1 + 2 * self.defense_answers.index(True)) % 4
 
     @property
-    def sitting_out(self) -> frozenset[int]:
+    def seats_sitting_out(self) -> frozenset[int]:
         """Seats that sit out: the partners of those who play alone."""
         call = self.trump_call
         if call is None or not call.goes_alone:  # nobody is asked to defend alone
@@ -113,7 +113,7 @@ class PublicState:
     @property
     def current_trick(self) -> Trick:
         """Current trick; empty if the next one has not begun."""
-        if self.tricks and len(self.tricks[-1]) < len(SEATS) - len(self.sitting_out):
+        if self.tricks and len(self.tricks[-1]) < len(SEATS) - len(self.seats_sitting_out):
             return self.tricks[-1]
         return ()
 
@@ -162,7 +162,7 @@ class PublicState:
 
     def trick_winner(self, trick: Trick) -> int:
         """Return the seat with the highest card of a trick that has begun."""
-        trump = self.declared_trump_call.suit
+        trump = self.require_trump_call.suit
         led = suit_of(trick[0].card, trump)
         return max(trick, key=lambda played: trick_strength(played.card, trump, led)).seat
 
@@ -207,7 +207,7 @@ def pending_decision(public_state: PublicState) -> PendingDecision | None:
         return PendingDecision(
             (call.caller_seat + 1 + 2 * len(public_state.defense_answers)) % 4, DecisionType.DEFEND
         )
-    return _to_play(public_state)
+    return _find_next_play(public_state)
 
 
 def required_pending_decision(public_state: PublicState) -> PendingDecision:
@@ -218,13 +218,16 @@ def required_pending_decision(public_state: PublicState) -> PendingDecision:
     return pending
 
 
-def _to_play(table: PublicState) -> PendingDecision | None:
-    """Return the seat to play next, skipping seats that sit out; None if the deal is over."""
+def _find_next_play(table: PublicState) -> PendingDecision | None:
+    """Return the next play that is due, None if the deal is over.
+
+    Seats that sit out are skipped.
+    """
     trick = table.current_trick
     if not trick and len(table.tricks) == TRICKS:
         return None
     seat = trick[-1].seat + 1 if trick else table.current_leader
-    out = table.sitting_out
+    out = table.seats_sitting_out
     while seat % 4 in out:
         seat += 1
     return PendingDecision(seat % 4, DecisionType.PLAY)

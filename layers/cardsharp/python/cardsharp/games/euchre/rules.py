@@ -106,7 +106,7 @@ def legal_answers(
         case DecisionType.DEFEND:
             return (Defend(goes_alone=False), Defend(goes_alone=True))
         case DecisionType.PLAY:
-            legal = legal_cards(hand, public_state.suit_led, public_state.declared_trump_call.suit)
+            legal = legal_cards(hand, public_state.suit_led, public_state.require_trump_call.suit)
             return tuple(map(Play, legal))
 
 

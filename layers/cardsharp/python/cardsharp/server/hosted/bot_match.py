@@ -13,7 +13,7 @@ from pydantic import ValidationError, create_model
 
 from cardsharp.bot import service_seats
 from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
-from cardsharp.bot.service_seats import SeatBot, SeatDependencies, ServiceSeat, find_seat
+from cardsharp.bot.service_seats import SeatDependencies, SeatTakingBot, ServiceSeat, find_seat
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.client.config import Proxy, RequestLimits, ServiceAddress
 from cardsharp.client.transport import ArenaRequest, ArenaTransport, ServiceClient
@@ -27,7 +27,7 @@ from cardsharp.store.match_log import Body, MoveSummary
 
 
 @cache
-def _seated(folder: str) -> SeatBot:
+def _build_seat_bot(folder: str) -> SeatTakingBot:
     game = load_hosted_game(folder)
     kind = create_model(
         "SeatOrder",
@@ -36,22 +36,26 @@ def _seated(folder: str) -> SeatBot:
         nickname=(Name, ...),
         strategy=(str, game.game.default_strategy),
     )
-    return SeatBot(game.game.name, kind, partial(_met, folder))
+    return SeatTakingBot(game.game.name, kind, partial(_open_match, folder))
 
 
 def session_runner(package: str) -> Callable[[str, InvocationContext], SessionResult]:
     """Return the function that plays a seat of ours in the game of a package."""
-    return _seated(package).run_session
+    return _build_seat_bot(package).run_session
 
 
-def order_handler(package: str) -> Callable[[Mapping[str, Any], InvocationContext], Sequence[str]]:
+def join_order_handler(
+    package: str,
+) -> Callable[[Mapping[str, Any], InvocationContext], Sequence[str]]:
     """Return the function that handles an order: it has the bot join a game of a package."""
-    return _seated(package).place_order
+    return _build_seat_bot(package).place_order
 
 
 @contextmanager
-def _met(folder: str, dependencies: SeatDependencies, match_id: str) -> Iterator["HostedBotMatch"]:
-    """A seat of ours, met within the limits of the settings."""
+def _open_match(
+    folder: str, dependencies: SeatDependencies, match_id: str
+) -> Iterator["HostedBotMatch"]:
+    """Open a match at one of our seats, within the limits of the settings."""
     seat = find_seat(dependencies.vault, match_id)
     settings = dependencies.settings
     with HostedGameClient(seat.url, settings.limits, settings.proxy) as client:
@@ -82,22 +86,22 @@ class HostedBotMatch:
         """Header of the match in the match log: the seat without its secret."""
         return self.seat.match_header(self.hosted_game.game.name)
 
-    def observe(self, recorded: MoveFacts) -> Observation[Any]:
+    def observe(self, recorded_facts: MoveFacts) -> Observation[Any]:
         """Join the game if we have not yet; return its state with the moves not yet recorded."""
         self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
-        return self._sight(recorded)
+        return self._observe(recorded_facts)
 
-    def wait_for_change(self, recorded: MoveFacts) -> Observation[Any] | None:
+    def wait_for_change(self, recorded_facts: MoveFacts) -> Observation[Any] | None:
         """Wait for a move that is not recorded yet; return the state of the game after it."""
-        return self._sight(recorded, wait=True)
+        return self._observe(recorded_facts, wait=True)
 
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:
-        """Return the outcome if the service says that we have no seat in the game."""
+        """Return the outcome if the service has no such game or no seat for us in it, else None."""
         if error.message not in {NO_GAME, GAME_FULL}:
             return None
         return {"result": "unknown", "winner": None, "reason": error.message}
 
-    def _sight(self, recorded: MoveFacts, *, wait: bool = False) -> Observation[Any]:
+    def _observe(self, recorded: MoveFacts, *, wait: bool = False) -> Observation[Any]:
         missing = next(sequence for sequence in count() if sequence not in recorded)
         game_body = self.client.get_game(self.seat.game, self.seat.secret, missing, wait=wait)
         is_our_turn = (

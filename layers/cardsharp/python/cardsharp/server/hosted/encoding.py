@@ -11,18 +11,18 @@ from cardsharp.play.hosted_rules import HostedRules
 from cardsharp.server.hosted.hosted_game import load_hosted_game
 
 
-class _HostedNumbers:
+class _HostedGameEncoder:
     """The numbers that the rules of the game in a folder give; pickled as that folder's name."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
-    def __reduce__(self) -> tuple[type["_HostedNumbers"], tuple[str]]:
-        return _HostedNumbers, (self._folder,)
+    def __reduce__(self) -> tuple[type["_HostedGameEncoder"], tuple[str]]:
+        return _HostedGameEncoder, (self._folder,)
 
     @cached_property
     def rules(self) -> HostedRules[Any, Any, Any]:
-        """Rules of the hosted game whose positions and actions are encoded."""
+        """Rules of the hosted game, which encode its positions and actions."""
         return load_hosted_game(self._folder).build_rules()
 
     @cached_property
@@ -30,7 +30,7 @@ class _HostedNumbers:
         """Index of each action in the game's action space."""
         return {action: number for number, action in enumerate(self.rules.action_space)}
 
-    def marks(self, position: object) -> Marks:
+    def position_marks(self, position: object) -> Marks:
         """Return the encoded position as one block of pairs of index and value."""
         return {"position": [*enumerate(self.rules.encode_position(position))]}
 
@@ -43,7 +43,7 @@ class _HostedNumbers:
 
 def encoding_of(folder: str) -> Encoding[Any, Any]:
     """Return the encoding of a hosted game; raise `ConfigError` if its rules define none."""
-    hosted = _HostedNumbers(folder)
+    hosted = _HostedGameEncoder(folder)
     rules = hosted.rules
     if not rules.action_space:
         title = load_hosted_game(folder).game.title
@@ -54,7 +54,7 @@ def encoding_of(folder: str) -> Encoding[Any, Any]:
                 rules.encode_position(rules.current_position(rules.initial_state(Random(0))))
             )
         },
-        marks=hosted.marks,
+        marks=hosted.position_marks,
         actions=len(hosted.action_indices),
         choices=hosted.choices,
     )

@@ -7,7 +7,7 @@ from cardsharp.play.game import Game, LazyImport
 _DEFAULT_PARTS = {
     "http_service": "cardsharp.server.hosted.routes:hosted_http_service",
     "run_session": "cardsharp.server.hosted.bot_match:session_runner",
-    "place_order": "cardsharp.server.hosted.bot_match:order_handler",
+    "place_order": "cardsharp.server.hosted.bot_match:join_order_handler",
     "list_decisions": "cardsharp.server.hosted.replay:decisions_lister",
     "restore_states": "cardsharp.server.hosted.replay:state_restorer",
     "decision_runner": "cardsharp.server.hosted.hosted_game:decision_runner_for",
@@ -15,7 +15,7 @@ _DEFAULT_PARTS = {
     "board_renderer": "cardsharp.server.hosted.replay:board_renderer_for",
     "rl_encoding": "cardsharp.server.hosted.encoding:encoding_of",
     "duel_extras": "cardsharp_tools.lab.hosted_game_adapter:hosted_lab_adapter_factory",
-    "program_protocol": "cardsharp_tools.lab.hosted_game_adapter:hosted_codec",
+    "program_protocol": "cardsharp_tools.lab.hosted_game_adapter:hosted_program_codec",
     "terminal_ui": "cardsharp_tools.terminal.hosted_screen:hosted_screen",
 }
 """Parts of a game that are derived from its rules, with their builders."""

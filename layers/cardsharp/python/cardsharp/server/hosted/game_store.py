@@ -67,8 +67,8 @@ class HostedGameStore:
     ttl: timedelta = timedelta(days=30)
 
     def find(self, game: str) -> HostedGameRecord | None:
-        """Return the current record of a game."""
-        document = self.documents.get(_key(game))
+        """Return the current record of a game, None if there is no such game."""
+        document = self.documents.get(_to_game_key(game))
         if document is None:
             return None
         body: Json = document.body
@@ -86,7 +86,7 @@ class HostedGameStore:
         end = (self.clock.now() + self.ttl).replace(microsecond=0)
         body = {stored: getattr(record, name) for name, stored in _STORED_NAMES.items()}
         body["players"] = record.players
-        puts = [Put(_key(record.game), body, record.version, end)]
+        puts = [Put(_to_game_key(record.game), body, record.version, end)]
         if move is not None:
             key = Key(f"game#{record.game}", f"move#{record.move_count:05}")
             puts.append(Put(key, asdict(move), expires_at=end))
@@ -106,5 +106,5 @@ def secret_digest(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _key(game: str) -> Key:
+def _to_game_key(game: str) -> Key:
     return Key(f"game#{game}", "game")

@@ -18,23 +18,25 @@ class PlayoutJudge(Judge):
     """Judge by playouts: the mean result of each action if the default strategy plays on."""
 
     def __init__(self, package: str) -> None:
-        self._house, self._rules = (
+        self._hosted_game, self._rules = (
             load_hosted_game(package),
             load_hosted_game(package).build_rules(),
         )
-        self.name = self._house.game.default_strategy
+        self.name = self._hosted_game.game.default_strategy
         if self._rules.unit:
             self.unit, self.value_format, self.value_sum = self._rules.unit, "+.2f", 0.0
             self.value_range = 2 * self._rules.max_return
 
     def evaluate(self, position: Any, _also: Sequence[Any] = ()) -> Decision[Any]:  # noqa: ANN401 - any game's
         """Return the best action, with the value of every legal action; deterministic."""
-        position_json = self._house.json_codecs.positions.type_adapter.dump_json(position)
+        position_json = self._hosted_game.json_codecs.positions.type_adapter.dump_json(position)
         seed = int.from_bytes(hashlib.sha256(position_json).digest()[:8], "big")
         options = tuple(
             Option(
                 action,
-                fmean(self._worth(position, action, seed + at) for at in range(PLAYOUT_COUNT)),
+                fmean(
+                    self._run_playout(position, action, seed + at) for at in range(PLAYOUT_COUNT)
+                ),
             )
             for action in self._rules.legal_actions_in(position)
         )
@@ -50,7 +52,7 @@ class PlayoutJudge(Judge):
             return None if gains is None else float(gains[0])
         return (float(gains[0]) + self._rules.max_return) / (2 * self._rules.max_return)
 
-    def _worth(self, position: Any, action: Any, seed: int) -> float:  # noqa: ANN401 - any game's
+    def _run_playout(self, position: Any, action: Any, seed: int) -> float:  # noqa: ANN401 - any game's
         """Return the deciding player's result of one playout after `action`."""
         rules, dice = self._rules, Random(seed)
         state = rules.sample_state(position, dice)

@@ -17,23 +17,23 @@ from cardsharp.analysis.replay import (
     parse_record,
 )
 from cardsharp.errors import StoreError
-from cardsharp.pages.board_renderer import NOTHING, BoardParts, BoardRenderer
+from cardsharp.pages.board_renderer import EMPTY_MARKUP, BoardParts, BoardRenderer
 from cardsharp.play.game import ListDecisions, RestoreStates
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
 from cardsharp.server.hosted.wire import HostedPastMoveBody
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
-_TRIES = 20_000  # deals among which one is looked for that a match can have begun with
+_MAX_DEAL_ATTEMPTS = 20_000  # deals among which one is looked for that a match can have begun with
 
 
 def decisions_lister(package: str) -> ListDecisions:
     """Return the function that lists the decisions of a stored match."""
-    return partial(_decisions, load_hosted_game(package))
+    return partial(_iter_decision_points, load_hosted_game(package))
 
 
 def state_restorer(package: str) -> RestoreStates:
     """Return the function that restores the states of a stored match."""
-    return partial(_restored, load_hosted_game(package))
+    return partial(_restore_states, load_hosted_game(package))
 
 
 def board_renderer_for(package: str) -> BoardRenderer:
@@ -45,12 +45,12 @@ def board_renderer_for(package: str) -> BoardRenderer:
         return (
             render_position((), 0, positions.load(step.public_state))
             if step.public_state
-            else {"middle": NOTHING}
+            else {"middle": EMPTY_MARKUP}
         )
 
     def render_position(_names: Sequence[str], _you: int, position: Any) -> BoardParts:  # noqa: ANN401 - any game's
         rows = (Markup("<p>{}</p>").format(row) for row in game.text_renderer.lines(position))
-        return {"middle": NOTHING.join(rows)}
+        return {"middle": EMPTY_MARKUP.join(rows)}
 
     return BoardRenderer({}, parts, render_position)
 
@@ -73,10 +73,13 @@ def replay_steps(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[
             )
 
 
-def _decisions(
+def _iter_decision_points(
     game: HostedGame, record: MatchRecord, moves: Sequence[MoveRecord]
 ) -> Iterator[DecisionPoint]:
-    """Yield every decision with a recorded position: ours, and after the end everybody's."""
+    """Yield every decision with a recorded position.
+
+    During the match these are our own decisions; after the end they are those of all players.
+    """
     rules, outcome = game.build_rules(), record.outcome or {}
     revealed_positions: Any = outcome.get("shown") or [None] * len(moves)
     move_bodies = [
@@ -93,22 +96,24 @@ def _decisions(
             yield DecisionPoint(replace(step, decision=thought), position, options)
 
 
-def _restored(
+def _restore_states(
     game: HostedGame, record: MatchRecord, moves: Sequence[MoveRecord], dice: Random
 ) -> Iterator[RestoredState]:
-    """Return the states of a match consistent with all recorded positions.
+    """Return the states of a match, consistent with all recorded positions.
 
-    Deals are tried at random; raises `StoreError` if none leads to the match.
+    Deals are tried at random. Raise `StoreError` if none leads to the match.
     """
     move_bodies = [
         HostedPastMoveBody.model_validate(move.facts) for move in moves if move.facts is not None
     ]
-    positions = {point.step.sequence: point.position for point in _decisions(game, record, moves)}
+    positions = {
+        point.step.sequence: point.position for point in _iter_decision_points(game, record, moves)
+    }
     rules, actions = (
         game.build_rules(),
         [game.json_codecs.actions.load(move.action) for move in move_bodies],
     )
-    for _ in range(_TRIES):
+    for _ in range(_MAX_DEAL_ATTEMPTS):
         states = [rules.initial_state(dice)]
         for move_index, action in enumerate(actions):
             position = rules.current_position(states[-1])

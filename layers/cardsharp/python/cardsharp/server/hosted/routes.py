@@ -39,7 +39,7 @@ from cardsharp.store.factories import StoreFactory
 
 MAX_GAMES_PER_DAY = 200  # games that one caller may create on a day
 GAME_POLL_INTERVAL = timedelta(milliseconds=200)  # between two reads of a game during a long poll
-_DICE = secrets.SystemRandom()  # random numbers that nobody can predict
+_SYSTEM_RNG = secrets.SystemRandom()  # random numbers that nobody can predict
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class HostedService:
                 HTTPStatus.TOO_MANY_REQUESTS,
                 f"A client may create {MAX_GAMES_PER_DAY} games a day. Retry tomorrow.",
             )
-        state = self.hosted_game.json_codecs.states.dump(rules.initial_state(_DICE))
+        state = self.hosted_game.json_codecs.states.dump(rules.initial_state(_SYSTEM_RNG))
         table = HostedGameRecord(uuid4().hex, rules.seats, state, state)
         self.store.write(table)
         return ApiResponse(wire.HostedGameCreatedBody(game=table.game))
@@ -71,18 +71,18 @@ class HostedService:
     def join(self, request: ApiRequest[wire.JoinGameParams]) -> ApiResponse:
         """Take a seat; the same request again changes nothing."""
         params = request.params
-        table, player = self._find(params.game), (params.name, secret_digest(params.secret))
+        table, player = self._require_game(params.game), (params.name, secret_digest(params.secret))
         if player in table.players:
             return ApiResponse(wire.HostedDoneBody())
         if len(table.players) == table.seats:
             raise forbidden(wire.GAME_FULL)
         if params.name in table.names or table.seat_of(params.secret) is not None:
             raise forbidden("The name or the secret is already taken. Choose another one.")
-        return self._done(replace(table, players=(*table.players, player)))
+        return self._store_game(replace(table, players=(*table.players, player)))
 
     def act(self, request: ApiRequest[wire.ActParams]) -> ApiResponse:
         """Apply the action if it is the game's next move and the player's turn."""
-        table = self._find(request.params.game)
+        table = self._require_game(request.params.game)
         rules, codec = self.hosted_game.build_rules(table.seats), self.hosted_game.json_codecs
         seat, state = table.seat_of(request.params.secret), codec.states.load(table.state)
         if seat is None:
@@ -96,11 +96,11 @@ class HostedService:
             raise HttpError(HTTPStatus.CONFLICT, wire.NOT_YOUR_TURN)
         try:
             action = codec.actions.load(request.params.action)
-            next_state = codec.states.dump(rules.apply_action(state, action, _DICE))
+            next_state = codec.states.dump(rules.apply_action(state, action, _SYSTEM_RNG))
         except (MalformedResponse, RulesError) as error:
             raise bad_request(str(error)) from None
         updated = replace(table, state=next_state, move_count=table.move_count + 1)
-        return self._done(updated, HostedMove(seat, codec.actions.dump(action), next_state))
+        return self._store_game(updated, HostedMove(seat, codec.actions.dump(action), next_state))
 
     def get_game(self, request: ApiRequest[wire.GetGameParams]) -> ApiResponse:
         """Return a game as the client may see it.
@@ -109,33 +109,35 @@ class HostedService:
         turn.
         """
         params = request.params
-        table = self._find(params.game)
+        table = self._require_game(params.game)
         viewer = table.seat_of(params.secret)
         while (
             params.wait
-            and self._is_old(table, params.known, viewer)
+            and self._is_unchanged(table, params.known, viewer)
             and request.remaining_wait() > RESPONSE_MARGIN
         ):
             self.clock.sleep(GAME_POLL_INTERVAL)
-            table = self._find(params.game)
-        return ApiResponse(self._body(table, viewer, params.known))
+            table = self._require_game(params.game)
+        return ApiResponse(self._build_game_body(table, viewer, params.known))
 
-    def _is_old(self, table: HostedGameRecord, since_move: int, viewer: int | None) -> bool:
+    def _is_unchanged(self, record: HostedGameRecord, since_move: int, viewer: int | None) -> bool:
         """Return True if a game has nothing new for a client that has `since_move` moves."""
-        turn = self._turn(table)
-        waits = turn is not None or len(table.players) < table.seats
-        return waits and table.move_count <= since_move and (turn is None or turn != viewer)
+        turn = self._find_turn_seat(record)
+        waits = turn is not None or len(record.players) < record.seats
+        return waits and record.move_count <= since_move and (turn is None or turn != viewer)
 
-    def _turn(self, table: HostedGameRecord) -> int | None:
-        """Return the seat to act; None until all players have joined and after the end."""
-        if len(table.players) < table.seats:
+    def _find_turn_seat(self, record: HostedGameRecord) -> int | None:
+        """Return the seat to act, None until all players have joined and after the end."""
+        if len(record.players) < record.seats:
             return None
-        state = self.hosted_game.json_codecs.states.load(table.state)
-        return self.hosted_game.build_rules(table.seats).current_seat(state)
+        state = self.hosted_game.json_codecs.states.load(record.state)
+        return self.hosted_game.build_rules(record.seats).current_seat(state)
 
-    def _body(self, table: HostedGameRecord, viewer: int | None, since_move: int) -> HostedGameBody:
-        rules, codec = self.hosted_game.build_rules(table.seats), self.hosted_game.json_codecs
-        state, turn = codec.states.load(table.state), self._turn(table)
+    def _build_game_body(
+        self, record: HostedGameRecord, viewer: int | None, since_move: int
+    ) -> HostedGameBody:
+        rules, codec = self.hosted_game.build_rules(record.seats), self.hosted_game.json_codecs
+        state, turn = codec.states.load(record.state), self._find_turn_seat(record)
         is_over = rules.current_seat(state) is None
 
         def position_body(body: Json, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
@@ -145,13 +147,13 @@ class HostedService:
             return codec.positions.dump(rules.position_for(codec.states.load(body), seat or 0))
 
         return HostedGameBody(
-            seats=table.seats,
-            names=table.names,
-            count=table.move_count,
+            seats=record.seats,
+            names=record.names,
+            count=record.move_count,
             moves=[
                 HostedPastMoveBody(
                     seat=move.seat,
-                    player=table.names[move.seat],
+                    player=record.names[move.seat],
                     action=move.action,
                     words=str(codec.actions.load(move.action)),
                     seen=position_body(previous_state, move.seat)
@@ -159,10 +161,10 @@ class HostedService:
                     else None,
                     left=position_body(move.state, viewer),
                 )
-                for previous_state, move in self._moves(table, since_move)
+                for previous_state, move in self._list_moves(record, since_move)
             ],
             turn=turn,
-            position=position_body(table.state, viewer),
+            position=position_body(record.state, viewer),
             options=[
                 codec.actions.dump(action)
                 for action in (
@@ -172,36 +174,38 @@ class HostedService:
             gains=list(rules.returns(state)) if is_over else None,
             shown=[
                 position_body(previous_state, move.seat)
-                for previous_state, move in self._moves(table, 0)
+                for previous_state, move in self._list_moves(record, 0)
             ]
             if is_over
             else None,
         )
 
-    def _moves(self, table: HostedGameRecord, since_move: int) -> list[tuple[Json, HostedMove]]:
-        """Return the moves from `since_move` on, each with the state before it."""
-        moves = self.store.moves(table.game, max(since_move - 1, 0))[: table.move_count]
+    def _list_moves(
+        self, record: HostedGameRecord, since_move: int
+    ) -> list[tuple[Json, HostedMove]]:
+        """Return the moves from `since_move` on, each with the state in which it was made."""
+        moves = self.store.moves(record.game, max(since_move - 1, 0))[: record.move_count]
         states = [move.state for move in moves]
         if since_move:
             return list(zip(states, moves[1:], strict=False))
-        return list(zip([table.initial_state, *states], moves, strict=False))
+        return list(zip([record.initial_state, *states], moves, strict=False))
 
-    def _find(self, game: str) -> HostedGameRecord:
+    def _require_game(self, game: str) -> HostedGameRecord:
         table = self.store.find(game)
         if table is None:
             raise HttpError(HTTPStatus.NOT_FOUND, wire.NO_GAME)
         return table
 
-    def _done(self, table: HostedGameRecord, move: HostedMove | None = None) -> ApiResponse:
+    def _store_game(self, record: HostedGameRecord, move: HostedMove | None = None) -> ApiResponse:
         try:
-            self.store.write(table, move)
+            self.store.write(record, move)
         except WriteConflict as conflict:
             raise HttpError(HTTPStatus.CONFLICT, str(conflict)) from None
         return ApiResponse(wire.HostedDoneBody())
 
 
 RETENTION_SETTING = "CARDSHARP_KEEP_DAYS"
-_DAYS = "30"
+_DEFAULT_RETENTION_DAYS = "30"
 
 _ERROR_STATUSES = (403, 404, 409, 429)
 
@@ -214,7 +218,7 @@ def hosted_http_service(package: str) -> HttpService[HostedService]:
     def assemble(environment: Mapping[str, str]) -> HostedService:
         clock = SystemClock()
         tables = store.open(environment.get(store.setting_name, ""), clock)
-        life = timedelta(days=int(environment.get(RETENTION_SETTING) or _DAYS))
+        life = timedelta(days=int(environment.get(RETENTION_SETTING) or _DEFAULT_RETENTION_DAYS))
         return HostedService(game, replace(tables, ttl=life), clock)
 
     return HttpService(
@@ -255,9 +259,9 @@ def build_api(game: HostedGame) -> Api[HostedService]:
     )
 
 
-_Act = Callable[[HostedService, ApiRequest[Any]], ApiResponse]
+_Handler = Callable[[HostedService, ApiRequest[Any]], ApiResponse]
 _ROUTES: tuple[
-    tuple[str, str, str, _Act, type[wire.HostedMessage], type[wire.HostedMessage]], ...
+    tuple[str, str, str, _Handler, type[wire.HostedMessageBase], type[wire.HostedMessageBase]], ...
 ] = (
     (
         "POST",

@@ -15,23 +15,23 @@ Secret = Annotated[str, Field(pattern=r"^[0-9a-f-]{36}$")]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,31}$")]
 
 
-class HostedMessage(BaseModel, frozen=True, extra="forbid", hide_input_in_errors=True):
+class HostedMessageBase(BaseModel, frozen=True, extra="forbid", hide_input_in_errors=True):
     """Base of all messages; fields that a model does not name are rejected."""
 
 
-class CreateGameParams(HostedMessage):
+class CreateGameParams(HostedMessageBase):
     """A game to create; `seats` is optional if the game has only one number of players."""
 
     seats: Annotated[int, Field(ge=1, le=16)] | None = None
 
 
-class HostedGameCreatedBody(HostedMessage):
+class HostedGameCreatedBody(HostedMessageBase):
     """A new game."""
 
     game: Id
 
 
-class GetGameParams(HostedMessage):
+class GetGameParams(HostedMessageBase):
     """A game, as the player with `secret` sees it; others see no position while it runs.
 
     The response has the moves from the number `known` on. With `wait` it is delayed, by some
@@ -44,7 +44,7 @@ class GetGameParams(HostedMessage):
     wait: bool = False
 
 
-class JoinGameParams(HostedMessage):
+class JoinGameParams(HostedMessageBase):
     """A player joins; the player makes up `secret`, which identifies them from then on."""
 
     game: Id
@@ -52,7 +52,7 @@ class JoinGameParams(HostedMessage):
     secret: Secret
 
 
-class ActParams(HostedMessage):
+class ActParams(HostedMessageBase):
     """An action; `number` counts the game's moves from 0, so that none is made twice."""
 
     game: Id
@@ -61,11 +61,11 @@ class ActParams(HostedMessage):
     action: Any
 
 
-class HostedDoneBody(HostedMessage):
-    """Done."""
+class HostedDoneBody(HostedMessageBase):
+    """Body of the response to an action that was carried out: the empty object."""
 
 
-class HostedPastMoveBody(HostedMessage):
+class HostedPastMoveBody(HostedMessageBase):
     """A move: who did what, what they knew before it, and what the asker knows after it.
 
     What somebody else knew is null where it was hidden.
@@ -79,7 +79,7 @@ class HostedPastMoveBody(HostedMessage):
     left: Any = None
 
 
-class HostedGameBody(HostedMessage):
+class HostedGameBody(HostedMessageBase):
     """A game: `count` moves were made, and `turn` is to act.
 
     At its end there are `gains`, and all is shown: what whoever moved knew before each move.

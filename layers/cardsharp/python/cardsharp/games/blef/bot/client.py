@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from cardsharp.client.config import Proxy, RequestLimits, ServiceAddress, normalize_base_url
 from cardsharp.client.transport import ArenaRequest, ArenaResponse, ArenaTransport, ServiceClient
-from cardsharp.errors import MalformedResponse, NotFound, RequestRejected, UpstreamError
+from cardsharp.errors import GatewayRejection, MalformedResponse, NotFound, RequestRejected
 from cardsharp.games.blef.service.wire import (
     BASE_PATH,
     VERSION_HEADER,
@@ -19,8 +19,8 @@ from cardsharp.games.blef.service.wire import (
     parse_state,
 )
 
-_PUBLIC = TypeAdapter(list[ListedGame])
-_DONE = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
+_GAME_LIST_ADAPTER = TypeAdapter(list[ListedGame])
+_SUCCESS_STATUSES = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class BlefClient(ServiceClient):
     def __init__(self, url: str, limits: RequestLimits, proxy: Proxy | None = None) -> None:
         address = ServiceAddress(normalize_service_address(url), proxy=proxy)
         super().__init__(ArenaTransport(address, None, limits), limits)
-        self._takes_post = True
+        self._accepts_post = True
 
     def public_games(self) -> list[ListedGame]:
         """Return the public games that have not started.
@@ -50,25 +50,25 @@ class BlefClient(ServiceClient):
         Reads the list of the current API, which includes rooms, or else that of version 2.3.
         """
         try:
-            response = self._transport.send(self._listing("/games"))
-        except (NotFound, RequestRejected, UpstreamError):
-            response = self._transport.send(self._listing(f"{BASE_PATH}/games"))
+            response = self._transport.send(self._build_list_request("/games"))
+        except (NotFound, RequestRejected, GatewayRejection):
+            response = self._transport.send(self._build_list_request(f"{BASE_PATH}/games"))
         try:
-            games = _PUBLIC.validate_json(response.body)
+            games = _GAME_LIST_ADAPTER.validate_json(response.body)
         except ValueError:
             raise MalformedResponse("The answer is no list of games.") from None
         return [game for game in games if not game.started]
 
-    def _listing(self, path: str) -> ArenaRequest:
+    def _build_list_request(self, path: str) -> ArenaRequest:
         return ArenaRequest(metric_name="list", path=path, timeout=self._limits.read_timeout)
 
     def get_public_state(self, game: str) -> StateBody:
-        """The game as anybody may see it."""
-        return self._state(game, {}).state
+        """Return the public state of a game, as anybody may see it."""
+        return self._read_state(game, {}).state
 
     def get_state(self, game: str, player_uuid: str) -> GameSnapshot:
         """Return the game as the player sees it now, with its version."""
-        return self._state(game, {"player_uuid": player_uuid})
+        return self._read_state(game, {"player_uuid": player_uuid})
 
     def wait_for_state(self, game: str, player: str, version: int | None) -> GameSnapshot:
         """Return the game once its version differs from `version`, or after a timeout as it is.
@@ -79,15 +79,15 @@ class BlefClient(ServiceClient):
         if version is None:
             return self.get_state(game, player)
         params = {"player_uuid": player, "wait": "true", "since": str(version)}
-        return self._state(game, params, waits=True)
+        return self._read_state(game, params, waits=True)
 
     def get_round(self, game: str, round_number: int) -> StateBody:
-        """A round that is over, with everybody's hand."""
-        return self._state(game, {"round": str(round_number)}).state
+        """Return a round that is over, with the hands of all players."""
+        return self._read_state(game, {"round": str(round_number)}).state
 
     def join(self, game: str, nickname: str, player: str) -> str:
         """Join with a uuid that we chose; return the uuid that the service assigned."""
-        response = self._change(game, "join", {"nickname": nickname, "player_uuid": player})
+        response = self._send_change(game, "join", {"nickname": nickname, "player_uuid": player})
         try:
             return JoinedBody.model_validate_json(response.body, extra="ignore").player_uuid
         except ValueError:
@@ -98,13 +98,15 @@ class BlefClient(ServiceClient):
 
     def start(self, game: str, admin_uuid: str) -> None:
         """Start a game as the player who joined first."""
-        self._change(game, "start", {"admin_uuid": admin_uuid})
+        self._send_change(game, "start", {"admin_uuid": admin_uuid})
 
     def play_action(self, game: str, player_uuid: str, action: int) -> None:
         """Bet or check; sent exactly once."""
-        self._change(game, "play", {"player_uuid": player_uuid, "action_id": action}, kind="act")
+        self._send_change(
+            game, "play", {"player_uuid": player_uuid, "action_id": action}, kind="act"
+        )
 
-    def _change(
+    def _send_change(
         self, game: str, operation: str, body: Mapping[str, object], kind: str | None = None
     ) -> ArenaResponse:
         """Send a change once and return the response; after a 405 send it again as GET.
@@ -114,28 +116,34 @@ class BlefClient(ServiceClient):
         call = ArenaRequest(
             metric_name=kind or operation,
             method="POST",
-            path=f"{_path(game)}/{operation}",
+            path=f"{_game_path(game)}/{operation}",
             body=body,
             timeout=self._limits.action_timeout,
-            accepted_statuses=_DONE,
+            accepted_statuses=_SUCCESS_STATUSES,
         )
-        if self._takes_post:
+        if self._accepts_post:
             try:
                 return self._transport.send(call)
-            except (RequestRejected, UpstreamError) as error:
+            except (RequestRejected, GatewayRejection) as error:
                 if error.status != HTTPStatus.METHOD_NOT_ALLOWED:
                     raise
-            self._takes_post = False
+            self._accepts_post = False
         params = {name: str(value) for name, value in body.items()}
         return self._transport.send(
             replace(call, method="GET", body=None, params=params, has_side_effects=True)
         )
 
-    def _state(self, game: str, params: dict[str, str], *, waits: bool = False) -> GameSnapshot:
+    def _read_state(
+        self, game: str, params: dict[str, str], *, waits: bool = False
+    ) -> GameSnapshot:
         limit = self._limits.long_poll_timeout if waits else self._limits.read_timeout
         kind = "wait" if waits else "look"
         call = ArenaRequest(
-            metric_name=kind, path=_path(game), params=params, timeout=limit, is_long_poll=waits
+            metric_name=kind,
+            path=_game_path(game),
+            params=params,
+            timeout=limit,
+            is_long_poll=waits,
         )
         response = self._transport.send(call)
         version = response.headers.get(VERSION_HEADER, "")
@@ -149,8 +157,11 @@ def normalize_service_address(url: str) -> str:
     return normalize_base_url(normalize_base_url(url).removesuffix(BASE_PATH))
 
 
-def _path(game: str) -> str:
-    """The path of a game; an id that could lead elsewhere is refused without asking."""
+def _game_path(game: str) -> str:
+    """Return the path of a game; raise `NotFound` unless its id is a UUID.
+
+    Any other id could lead to another path, so no request is sent.
+    """
     try:
         return f"{BASE_PATH}/games/{UUID(game)}"
     except ValueError:

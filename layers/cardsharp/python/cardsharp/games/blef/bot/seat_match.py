@@ -17,7 +17,7 @@ from pydantic import Field, field_validator
 from cardsharp.analysis.replay import UNKNOWN
 from cardsharp.bot import service_seats
 from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
-from cardsharp.bot.service_seats import SeatBot, SeatDependencies, ServiceSeat, find_seat
+from cardsharp.bot.service_seats import SeatDependencies, SeatTakingBot, ServiceSeat, find_seat
 from cardsharp.core.clock import Clock
 from cardsharp.errors import MalformedResponse, RequestRejected, StoreError
 from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot, normalize_service_address
@@ -25,7 +25,7 @@ from cardsharp.games.blef.fallback import DECISION_RUNNER
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.log_records import (
     SEQUENCES_PER_ROUND,
-    closed_rounds,
+    closed_rounds_by_number,
     intent_body,
     marks_round_loser,
     move_facts_from_state,
@@ -47,7 +47,7 @@ _log = logging.getLogger("cardsharp.bot")
 OpenClient = Callable[[str], AbstractContextManager[BlefClient]]
 """A session at the service of that address."""
 
-_OUR_FAULT = range(400, 500)
+_CLIENT_ERROR_STATUSES = range(400, 500)
 
 START_DELAY = timedelta(seconds=3)  # until a game that has not started is looked at again
 SERVICE_POLL_INTERVAL = timedelta(seconds=1)  # until a service that lets nobody wait is asked again
@@ -75,8 +75,8 @@ class BlefJoinGameOrder(service_seats.JoinGameOrder):
         return value
 
     @staticmethod
-    def address(url: str) -> str:
-        """The service's address without its base path; raises `ConfigError` if it is none."""
+    def normalize_address(url: str) -> str:
+        """Return the service's address without its base path; raise `ConfigError` if it is none."""
         return normalize_service_address(url)
 
 
@@ -113,13 +113,15 @@ class BlefBotMatch:
         """Header of the match in the log: everything about the seat but its secret."""
         return self.seat.match_header(GAME.name)
 
-    def observe(self, recorded: MoveFacts) -> Observation[int]:
-        """Observe the current game; join it first if we have not."""
-        return self._observation(self.current_state() if self.has_joined else self.join(), recorded)
+    def observe(self, recorded_facts: MoveFacts) -> Observation[int]:
+        """Return an observation of the current game; join it first if we have not joined."""
+        return self._build_observation(
+            self.current_state() if self.has_joined else self.join(), recorded_facts
+        )
 
-    def wait_for_change(self, recorded: MoveFacts) -> Observation[int]:
+    def wait_for_change(self, recorded_facts: MoveFacts) -> Observation[int]:
         """Observe the game once it has changed, or after a time limit."""
-        return self._observation(self.wait_for_state(self.version), recorded)
+        return self._build_observation(self.wait_for_state(self.version), recorded_facts)
 
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:
         """Return the outcome if the service itself says that there is nothing for us to play.
@@ -127,7 +129,7 @@ class BlefBotMatch:
         A 4xx response stays the same, whatever its text: the game is given up, not polled for
         ever.
         """
-        if error.status not in _OUR_FAULT:
+        if error.status not in _CLIENT_ERROR_STATUSES:
             return None
         return {"result": UNKNOWN, "winner": None, "reason": error.message}
 
@@ -148,11 +150,11 @@ class BlefBotMatch:
         except RequestRejected as denied:
             if denied.message != NO_PLAYER:
                 raise
-            snapshot = self._join()
+            snapshot = self._join_game()
         self.has_joined = True
         return snapshot
 
-    def _join(self) -> GameSnapshot:
+    def _join_game(self) -> GameSnapshot:
         stored_seat = find_seat(self.vault, self.match_id)
         if stored_seat.secret != self.seat.secret:  # another worker joined after we had read it
             self.seat = stored_seat
@@ -164,7 +166,9 @@ class BlefBotMatch:
         _log.info("joined", extra={"match_id": self.match_id})
         return self.current_state()
 
-    def _observation(self, snapshot: GameSnapshot, recorded_facts: MoveFacts) -> Observation[int]:
+    def _build_observation(
+        self, snapshot: GameSnapshot, recorded_facts: MoveFacts
+    ) -> Observation[int]:
         """Build an observation, with the hands of rounds that ended since the last log entry."""
         self.version = snapshot.version
         state, nickname = snapshot.state, self.seat.nickname
@@ -187,7 +191,7 @@ class BlefBotMatch:
             facts=facts,
             summaries=summarize_facts(facts),
             outcome=outcome_body(state, nickname) if over else None,
-            turn=BlefBotTurn(self, _position(snapshot, nickname, all_facts))
+            turn=BlefBotTurn(self, _build_position(snapshot, nickname, all_facts))
             if is_our_turn
             else None,
             park_for=START_DELAY if state.status is GameStatus.NOT_STARTED else None,
@@ -221,24 +225,31 @@ class BlefBotTurn:
         return NextRead.READ_IMMEDIATELY
 
 
-def _position(snapshot: GameSnapshot, nickname: str, facts: MoveFacts) -> BlefPosition:
-    """Build our position, with earlier rounds; raise `MalformedResponse` at a contradiction."""
+def _build_position(snapshot: GameSnapshot, nickname: str, facts: MoveFacts) -> BlefPosition:
+    """Build our position, with earlier rounds.
+
+    Raises `MalformedResponse` if the state contradicts itself.
+    """
     position = position_from_state(snapshot.state, nickname)
     if position is None or len(position.hand) != position.card_counts[position.seat or 0]:
         raise MalformedResponse("The state does not show our own hand.")
     seats = {player.nickname: seat for seat, player in enumerate(snapshot.state.players)}
     try:
-        return replace(position, earlier_rounds=tuple(closed_rounds(facts, seats).values()))
+        return replace(
+            position, earlier_rounds=tuple(closed_rounds_by_number(facts, seats).values())
+        )
     except StoreError:  # a log that cannot be read costs no move
         return position
 
 
-def _met(dependencies: SeatDependencies, match_id: str) -> AbstractContextManager[BlefBotMatch]:
-    """A seat of ours, met within the limits of the settings."""
+def _open_seat_match(
+    dependencies: SeatDependencies, match_id: str
+) -> AbstractContextManager[BlefBotMatch]:
+    """Open the match of one of our seats, within the limits of the settings."""
     settings = dependencies.settings
     connect = partial(BlefClient, limits=settings.limits, proxy=settings.proxy)
     return open_match(connect, dependencies.vault, dependencies.dispatcher.clock, match_id)
 
 
-SEAT_BOT = SeatBot(GAME.name, BlefJoinGameOrder, _met)
+SEAT_BOT = SeatTakingBot(GAME.name, BlefJoinGameOrder, _open_seat_match)
 attend, order = SEAT_BOT.run_session, SEAT_BOT.place_order

@@ -43,8 +43,8 @@ DealtCard = Annotated[
 ]  # a card, by its name in the log
 
 
-class _Fact(StoredModel):
-    """A move as in `move_facts_of_round`; the last move of a round has the hands by nickname."""
+class _LoggedMove(StoredModel):
+    """Move as in `move_facts_by_sequence`; the last move of a round has the hands by nickname."""
 
     player: str
     action_id: int
@@ -78,11 +78,11 @@ def move_facts_from_state(state: StateBody) -> dict[int, Body]:
         for body in state.hands
     }
     bets = [(move.player, move.action_id) for move in state.history]
-    return move_facts_of_round(state.round_number, bets, hands)
+    return move_facts_by_sequence(state.round_number, bets, hands)
 
 
-def move_facts_of_round(
-    round_number: int, bets: Sequence[tuple[str, int]], hands: Mapping[str, Sequence[str]]
+def move_facts_by_sequence(
+    round_number: int, player_actions: Sequence[tuple[str, int]], hands: Mapping[str, Sequence[str]]
 ) -> dict[int, Body]:
     """Return the facts of the moves of a round by sequence; the last one includes the hands."""
     return {
@@ -93,13 +93,13 @@ def move_facts_of_round(
             "action": action_name(action),
             **({"hands": hands} if action == LOST_MARKER else {}),
         }
-        for move_index, (player, action) in enumerate(bets)
+        for move_index, (player, action) in enumerate(player_actions)
     }
 
 
 def summarize_facts(facts: Mapping[int, Body]) -> Summaries:
     """Return the moves of these facts as people see them in the log."""
-    moves = {sequence: parse_record(_Fact, body) for sequence, body in facts.items()}
+    moves = {sequence: parse_record(_LoggedMove, body) for sequence, body in facts.items()}
     return {
         sequence: MoveSummary(move.round, move.player, action_name(move.action_id))
         for sequence, move in moves.items()
@@ -111,23 +111,29 @@ def summarize_moves(_record: MatchRecord, moves: Sequence[MoveRecord]) -> Summar
     return summarize_facts({m.sequence: m.facts for m in moves if m.facts is not None})
 
 
-def closed_rounds(facts: Mapping[int, Body], seats: Mapping[str, int]) -> dict[int, Round]:
+def closed_rounds_by_number(
+    facts: Mapping[int, Body], seats: Mapping[str, int]
+) -> dict[int, Round]:
     """Return the completely logged rounds that are over, by number; raise `StoreError`."""
     rounds = {}
     for end in sorted(sequence for sequence, body in facts.items() if marks_round_loser(body)):
         sequences = range(end - end % SEQUENCES_PER_ROUND, end + 1)
         moves = [
-            parse_record(_Fact, facts[sequence]) for sequence in sequences if sequence in facts
+            parse_record(_LoggedMove, facts[sequence])
+            for sequence in sequences
+            if sequence in facts
         ]
-        _check(moves)
+        _check_round(moves)
         names = {*(fact.player for fact in moves), *moves[-1].hands}
         if len(moves) == len(sequences) and names <= seats.keys():
-            rounds[end // SEQUENCES_PER_ROUND] = _round(end // SEQUENCES_PER_ROUND, moves, seats)
+            rounds[end // SEQUENCES_PER_ROUND] = _build_round(
+                end // SEQUENCES_PER_ROUND, moves, seats
+            )
     return rounds
 
 
-def _check(moves: Sequence[_Fact]) -> None:
-    """Raise `StoreError` for an impossible round: too low a bet, or a card that was dealt twice."""
+def _check_round(moves: Sequence[_LoggedMove]) -> None:
+    """Raise `StoreError` for an impossible round: a bet too low, or a card dealt twice."""
     dealt_cards = [*chain.from_iterable(moves[-1].hands.values())]
     raised = all(
         previous_move.action_id < next_move.action_id
@@ -137,7 +143,9 @@ def _check(moves: Sequence[_Fact]) -> None:
         raise StoreError("The log has a round of Blef that cannot have been played.")
 
 
-def _round(round_number: int, moves: Sequence[_Fact], seats: Mapping[str, int]) -> Round:
+def _build_round(
+    round_number: int, moves: Sequence[_LoggedMove], seats: Mapping[str, int]
+) -> Round:
     hands_by_seat = {seats[name]: sort_hand(cards) for name, cards in moves[-1].hands.items()}
     players = max(seats.values()) + 1
     hands = tuple(hands_by_seat.get(seat, ()) for seat in range(players))

@@ -26,7 +26,7 @@ from cardsharp.games.blef.history.log_records import (
     SEQUENCES_PER_ROUND,
     DealtCard,
     by_name_validator,
-    closed_rounds,
+    closed_rounds_by_number,
     marks_round_loser,
 )
 from cardsharp.games.blef.position import BlefPosition, position_of
@@ -60,7 +60,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
             sequence=move.sequence,
             turn=round_number,
             seat=mover if thought is None else thought.seat,
-            description=_words(facts),
+            description=_describe_facts(facts),
             public_state={"round": round_number, "history": bets, "hands": facts.get("hands", {})},
             decision=thought,
         )
@@ -78,7 +78,11 @@ def seats_by_nickname(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[
     players = {move.sequence: str(move.facts.get("player")) for move in moves if move.facts}
     seats: dict[str, int] = {}
     for move in moves:
-        intent_seats = [] if move.intent is None else [*_bets(move.intent), move.intent.get("seat")]
+        intent_seats = (
+            []
+            if move.intent is None
+            else [*_read_bettor_seats(move.intent), move.intent.get("seat")]
+        )
         start = move.sequence - move.sequence % SEQUENCES_PER_ROUND
         for sequence, seat in enumerate(intent_seats, start):
             if isinstance(seat, int) and sequence in players:
@@ -86,14 +90,14 @@ def seats_by_nickname(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[
     return seats
 
 
-def _bets(intent: Body) -> list[object]:
-    """Return the seats of the bets that had been made in the round of an intent."""
+def _read_bettor_seats(intent: Body) -> list[object]:
+    """Return the seats of the bets made so far in the round, as an intent lists them."""
     history = intent.get("history")
     bets = history if isinstance(history, list | tuple) else ()
     return [bet[0] for bet in bets if isinstance(bet, list | tuple) and bet]
 
 
-def _words(facts: Body) -> str:
+def _describe_facts(facts: Body) -> str:
     if not facts:
         return "not recorded yet"
     if not marks_round_loser(facts):
@@ -123,7 +127,7 @@ def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterato
     """Yield our decisions and, for closed rounds, all decisions in order; raise `StoreError`."""
     rounds = closed_rounds_of_match(record, moves)
     for step, move in zip(replay(record, moves), moves, strict=True):
-        position = _position(step, rounds)
+        position = _restore_position(step, rounds)
         if position is not None and step.seat is not None:
             thought = step.decision or StoredDecision(
                 seat=step.seat, turn=step.turn, action=str((move.facts or {}).get("action"))
@@ -135,10 +139,10 @@ def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterato
 def closed_rounds_of_match(record: MatchRecord, moves: Sequence[MoveRecord]) -> dict[int, Round]:
     """Return the closed rounds of a match by number, if the seats are recorded."""
     facts = {move.sequence: move.facts for move in moves if move.facts is not None}
-    return closed_rounds(facts, seats_by_nickname(record, moves))
+    return closed_rounds_by_number(facts, seats_by_nickname(record, moves))
 
 
-def _position(step: ReplayStep, rounds: Mapping[int, Round]) -> BlefPosition | None:
+def _restore_position(step: ReplayStep, rounds: Mapping[int, Round]) -> BlefPosition | None:
     """Return the position of the player who made a step; None if unrecorded or not a decision."""
     thought, over = step.decision, rounds.get(step.turn)
     earlier = tuple(

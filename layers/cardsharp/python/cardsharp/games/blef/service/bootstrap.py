@@ -69,7 +69,9 @@ def build_websocket_handler(
         return None
     feed = build_feed(place, environment.get(GAME_STORE_FACTORY.setting_name, ""), SystemClock())
     service.on_change = partial(publish_change, feed)
-    return websocket_handler.build_websocket_handler(feed, partial(authorize_subscription, service))
+    return websocket_handler.build_websocket_handler(
+        feed, partial(resolve_topic_and_viewer, service)
+    )
 
 
 SERVICE = HttpService(
@@ -87,7 +89,7 @@ SERVICE = HttpService(
 LIST_TOPIC = "list"  # the topic of those who watch the list of public games
 
 
-def authorize_subscription(service: BlefService, message: Mapping[str, str]) -> tuple[str, str]:
+def resolve_topic_and_viewer(service: BlefService, message: Mapping[str, str]) -> tuple[str, str]:
     """Return the topic of a game or the list, and the player's digest; raise `HttpError`."""
     game_uuid, player_uuid = message.get("game_uuid", ""), message.get("player_uuid", "")
     if not game_uuid and not player_uuid:
@@ -96,8 +98,8 @@ def authorize_subscription(service: BlefService, message: Mapping[str, str]) -> 
         sight = service.get_state(game_uuid, StateQuery(player_uuid), timedelta)
     except BlefError as denied:
         raise denied.v2022_error from None
-    uuid = request_params.parse_uuid(player_uuid)
-    return _topic(sight.game.uuid), "" if uuid is None else uuid_digest(uuid)
+    uuid = request_params.parse_uuid_or_none(player_uuid)
+    return _feed_topic(sight.game.uuid), "" if uuid is None else uuid_digest(uuid)
 
 
 def publish_change(feed: Feed, change: WrittenChange) -> None:
@@ -107,18 +109,18 @@ def publish_change(feed: Feed, change: WrittenChange) -> None:
     def texts(watcher: Subscriber) -> list[str]:
         seat = game.seat_of_digest(watcher.viewer_key)
         sights = (change.closed_round_for(seat), current_view(change.saved, seat))
-        return [_frame(state_body(sight)) for sight in sights if sight is not None]
+        return [_encode_frame(state_body(sight)) for sight in sights if sight is not None]
 
-    feed.publish(_topic(game.uuid), texts)
+    feed.publish(_feed_topic(game.uuid), texts)
     if change.previous.round is None and (change.previous.is_public or game.is_public):
-        news = _frame(build_list_update(change.saved))
+        news = _encode_frame(build_list_update(change.saved))
         feed.publish(LIST_TOPIC, lambda _: [news])
 
 
-def _topic(game_uuid: str) -> str:
+def _feed_topic(game_uuid: str) -> str:
     return f"game#{game_uuid}"
 
 
-def _frame(body: BaseModel) -> str:
+def _encode_frame(body: BaseModel) -> str:
     headers = {"Content-Type": "application/json"}
     return json.dumps({"statusCode": 200, "body": body.model_dump_json(), "headers": headers})

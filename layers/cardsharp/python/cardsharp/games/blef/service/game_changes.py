@@ -18,22 +18,22 @@ from cardsharp.games.blef.service.records import GamePlayer, GameRecord, GameSta
 from cardsharp.games.blef.service.request_params import NO_PLAYER, BlefError
 from cardsharp.server.routing import bad_request, forbidden
 
-_SECRET = SystemRandom()
+_SECURE_RNG = SystemRandom()
 
 
 @dataclass
 class SecureRandomness:
     """Unpredictable randomness of real games, unless a test passes another `rng`."""
 
-    rng: Random = _SECRET
+    rng: Random = _SECURE_RNG
 
     def deal(self, card_count: int) -> Hand:
         """Deal `card_count` different cards; each choice and order is equally likely."""
         return tuple(self.rng.sample(DECK, card_count))
 
-    def seating_order(self, players: int) -> tuple[int, ...]:
+    def random_seating_indexes(self, player_count: int) -> tuple[int, ...]:
         """Return a random seating: for each seat a player's index in the order of joining."""
-        return tuple(self.rng.sample(range(players), players))
+        return tuple(self.rng.sample(range(player_count), player_count))
 
     def uuid(self) -> str:
         """A new random uuid of version 4, in lower case."""
@@ -44,22 +44,22 @@ ParseAction = Callable[[], int]  # reads an action when it is to be checked; rai
 
 
 @dataclass(frozen=True, slots=True)
-class GameChange:
+class GameChangeResult:
     """A changed game, and the round that the change closed, if it did."""
 
     game: GameRecord
     closed_round: Round | None = None
 
 
-def join(game: GameRecord, nickname: str | None, player_uuid: str) -> GameChange:
+def join(game: GameRecord, nickname: str | None, player_uuid: str) -> GameChangeResult:
     """Add a player with this new secret uuid; raise `BlefError`."""
-    _check_open(game)
-    _check_room(game)
-    return GameChange(game.with_player(_free_nickname(game, nickname), player_uuid))
+    _check_not_started(game)
+    _check_free_seat(game)
+    return GameChangeResult(game.with_player(_validate_nickname(game, nickname), player_uuid))
 
 
-def _free_nickname(game: GameRecord, nickname: str | None) -> str:
-    """Return the nickname if it may be used in this game; raise `BlefError`."""
+def _validate_nickname(game: GameRecord, nickname: str | None) -> str:
+    """Return the nickname; raise `BlefError` if it may not be used in this game."""
     if not nickname:
         raise BlefError("Nickname missing - please supply it", "nickname", nickname)
     if not request_params.is_nickname(nickname):
@@ -73,13 +73,15 @@ def _free_nickname(game: GameRecord, nickname: str | None) -> str:
     return nickname
 
 
-def join_with_uuid(game: GameRecord, nickname: str | None, player_uuid: str) -> GameChange | None:
+def join_with_uuid(
+    game: GameRecord, nickname: str | None, player_uuid: str
+) -> GameChangeResult | None:
     """Add a player with a uuid of its choice; return None if this player has joined already.
 
     So a client that got no response can repeat its request. A uuid must be secret: one that is
     not random (version 4), or is the game's, is refused. Raises `BlefError`.
     """
-    uuid = request_params.parse_uuid(player_uuid)
+    uuid = request_params.parse_uuid_or_none(player_uuid)
     if uuid is None or not request_params.is_random_uuid(uuid) or uuid == game.uuid:
         raise BlefError("Invalid player UUID", "player_uuid", player_uuid)
     seat = game.seat_of(uuid)
@@ -98,14 +100,14 @@ def invite(
     agent_name: str | None,
     agents: Mapping[str, str],
     player_uuid: str,
-) -> GameChange:
+) -> GameChangeResult:
     """Add an invited bot as a player with this secret uuid; raise `BlefError`.
 
     `agents` maps the names of bots to their strategies.
     """
-    _check_open(game)
+    _check_not_started(game)
     _check_admin(game, admin_uuid)
-    _check_room(game)
+    _check_free_seat(game)
     if not agent_name:
         raise BlefError("Agent name missing - please supply it", "agent_name", agent_name)
     if agent_name not in agents:
@@ -114,7 +116,7 @@ def invite(
     # No person can be called so, for the parentheses.
     candidate_names = (f"{agent_name}{suffix}_(AI)" for suffix in more)
     nickname = next(name for name in candidate_names if name not in game.nicknames)
-    return GameChange(game.with_player(nickname, player_uuid, agents[agent_name]))
+    return GameChangeResult(game.with_player(nickname, player_uuid, agents[agent_name]))
 
 
 def start(
@@ -123,25 +125,25 @@ def start(
     randomness: SecureRandomness,
     *,
     make_private: bool = False,
-) -> GameChange:
+) -> GameChangeResult:
     """Seat the players and deal the first round; raise `BlefError`.
 
     With `make_private` the game leaves the public list.
     """
-    _check_open(game)
+    _check_not_started(game)
     _check_admin(game, admin_uuid)
     if len(game.players) < rules.MIN_PLAYERS:
         raise forbidden("At least 2 players needed to start a game")
-    seated = _seated(game.players, randomness)
+    seated = _assign_seats(game.players, randomness)
     first_round = rules.start(len(seated), randomness.deal)
-    return GameChange(
+    return GameChangeResult(
         replace(
             game, players=seated, round=first_round, is_public=game.is_public and not make_private
         )
     )
 
 
-def _seated(
+def _assign_seats(
     players: tuple[GamePlayer, ...], randomness: SecureRandomness
 ) -> tuple[GamePlayer, ...]:
     """Return the players in random seating order, with bots spread evenly between people.
@@ -151,9 +153,9 @@ def _seated(
     """
     bots = [player for player in players if player.bot_name is not None]
     people = [player for player in players if player.bot_name is None]
-    rest = iter([people[joined] for joined in randomness.seating_order(len(people))])
+    rest = iter([people[joined] for joined in randomness.random_seating_indexes(len(people))])
     player_count = len(players)
-    first_bot_seat = randomness.seating_order(player_count)[0] if bots else 0
+    first_bot_seat = randomness.random_seating_indexes(player_count)[0] if bots else 0
     seats = sorted(
         (first_bot_seat + i * player_count // len(bots)) % player_count for i in range(len(bots))
     )
@@ -163,12 +165,14 @@ def _seated(
     )
 
 
-def set_visibility(game: GameRecord, admin_uuid: str | None, *, public: bool) -> GameChange | None:
+def set_visibility(
+    game: GameRecord, admin_uuid: str | None, *, public: bool
+) -> GameChangeResult | None:
     """Make the game public or private; return None if it is so already; raise `BlefError`."""
     if game.round is not None:
         raise forbidden("Cannot make the change - game already started")
     _check_admin(game, admin_uuid)
-    return None if game.is_public is public else GameChange(replace(game, is_public=public))
+    return None if game.is_public is public else GameChangeResult(replace(game, is_public=public))
 
 
 def play(
@@ -176,7 +180,7 @@ def play(
     player_uuid: str | None,
     parse_action: ParseAction,
     randomness: SecureRandomness,
-) -> GameChange:
+) -> GameChangeResult:
     """Apply an action of the player to move; raise `BlefError`."""
     if game.round is None:
         raise bad_request("This game has not yet started")
@@ -187,13 +191,13 @@ def play(
         step = rules.apply(game.round, parse_action(), randomness.deal)
     except IllegalAction as error:
         raise bad_request(str(error)) from error
-    return GameChange(replace(game, round=step.current_round), step.closed_round)
+    return GameChangeResult(replace(game, round=step.current_round), step.closed_round)
 
 
 def _check_turn(game: GameRecord, player_uuid: str | None) -> None:
     if not player_uuid:
         raise BlefError("Player UUID missing - please supply it", "player_uuid", player_uuid)
-    uuid = request_params.parse_uuid(player_uuid)
+    uuid = request_params.parse_uuid_or_none(player_uuid)
     if uuid is None:
         raise BlefError("Invalid player UUID", "player_uuid", player_uuid)
     seat = game.seat_of(uuid)
@@ -204,12 +208,12 @@ def _check_turn(game: GameRecord, player_uuid: str | None) -> None:
         raise BlefError(message, "player_uuid", player_uuid)
 
 
-def _check_open(game: GameRecord) -> None:
+def _check_not_started(game: GameRecord) -> None:
     if game.round is not None:
         raise forbidden("Game already started")
 
 
-def _check_room(game: GameRecord) -> None:
+def _check_free_seat(game: GameRecord) -> None:
     if len(game.players) >= rules.MAX_PLAYERS:
         raise BlefError(
             "The game room is full", status=HTTPStatus.FORBIDDEN, v2022_text="Game room full"
@@ -219,7 +223,7 @@ def _check_room(game: GameRecord) -> None:
 def _check_admin(game: GameRecord, admin_uuid: str | None) -> None:
     if not admin_uuid:
         raise BlefError("Admin UUID missing - please supply it", "admin_uuid", admin_uuid)
-    uuid = request_params.parse_uuid(admin_uuid)
+    uuid = request_params.parse_uuid_or_none(admin_uuid)
     if uuid is None:
         raise BlefError("Invalid admin UUID", "admin_uuid", admin_uuid)
     if not game.is_admin(uuid):

@@ -22,11 +22,11 @@ from cardsharp.games.blef.service.records import ACTIVE_WINDOW
 from cardsharp.store.documents import Document, DocumentStore, Increment, Key
 
 SHARD_COUNT = 8  # items of one bucket
-_ON = "on#"
+_EXPIRY_PREFIX = "on#"
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
-_EXPIRING = "census#expiring"
+_EXPIRY_PARTITION = "census#expiring"
 _RETENTION = timedelta(days=2)  # how long a bucket that is past is kept
 
 
@@ -37,7 +37,7 @@ class ChangeAndExpiryTimes(NamedTuple):
     expires_at: datetime
 
 
-class _Bucket(NamedTuple):
+class _CountBucket(NamedTuple):
     """Bucket of one minute, hour or day: its key, and its end."""
 
     partition: str
@@ -49,12 +49,12 @@ def build_count_updates(
     game_uuid: str, old_times: ChangeAndExpiryTimes | None, new_times: ChangeAndExpiryTimes
 ) -> list[Increment]:
     """Build the writes that move a changed game to its new count bucket; empty if unchanged."""
-    shift: Counter[_Bucket] = Counter()
+    shift: Counter[_CountBucket] = Counter()
     shard = zlib.crc32(game_uuid.encode()) % SHARD_COUNT
     for lifetime, by in ((old_times, -1), (new_times, 1)):
         if lifetime is not None:
-            shift[_minute_bucket(lifetime.changed_at, shard)] += by
-            shift[_last_bucket(lifetime, shard)] += by
+            shift[_find_minute_bucket(lifetime.changed_at, shard)] += by
+            shift[_find_expiry_bucket(lifetime, shard)] += by
     # A bucket that no longer counts is left alone, for it may have been dropped.
     oldest = new_times.changed_at - ACTIVE_WINDOW
     return [
@@ -64,52 +64,60 @@ def build_count_updates(
     ]
 
 
-def count_active(documents: DocumentStore, current_time: datetime) -> int:
-    """Return the number of recently changed games, counting the first minute in full."""
+def count_recently_changed_games(documents: DocumentStore, current_time: datetime) -> int:
+    """Return the number of games changed within `ACTIVE_WINDOW`.
+
+    The first minute of the window counts in full.
+    """
     since = current_time - ACTIVE_WINDOW
-    first_hour_count = _sum(documents.query(_hour(since), exclusive_start=_at(since)))
+    first_hour_count = _sum_counts(
+        documents.query(_hour_partition(since), exclusive_start=_minute_prefix(since))
+    )
     return (
         first_hour_count
-        if _hour(current_time) == _hour(since)
-        else first_hour_count + _sum(documents.query(_hour(current_time)))
+        if _hour_partition(current_time) == _hour_partition(since)
+        else first_hour_count + _sum_counts(documents.query(_hour_partition(current_time)))
     )
 
 
-def count_unexpired(documents: DocumentStore, current_time: datetime) -> int:
+def count_unexpired_games(document_store: DocumentStore, current_time: datetime) -> int:
     """Return the number of unexpired games, counting today's and this hour's buckets in full."""
-    buckets = documents.query(
-        _EXPIRING, exclusive_start=f"{_ON}{current_time.astimezone(UTC):%Y-%m-%d}"
+    buckets = document_store.query(
+        _EXPIRY_PARTITION,
+        exclusive_start=f"{_EXPIRY_PREFIX}{current_time.astimezone(UTC):%Y-%m-%d}",
     )
-    return _sum(
+    return _sum_counts(
         bucket
         for bucket in buckets
         if bucket.expires_at is not None and bucket.expires_at > current_time + _RETENTION
     )
 
 
-def _minute_bucket(changed: datetime, shard: int) -> _Bucket:
+def _find_minute_bucket(changed: datetime, shard: int) -> _CountBucket:
     start = changed.astimezone(UTC).replace(second=0, microsecond=0)
-    return _Bucket(_hour(start), f"{_at(start)}#{shard}", start + _MINUTE)
+    return _CountBucket(_hour_partition(start), f"{_minute_prefix(start)}#{shard}", start + _MINUTE)
 
 
-def _last_bucket(lifetime: ChangeAndExpiryTimes, shard: int) -> _Bucket:
-    """The bucket of the day, or of the hour, in which a game expires."""
+def _find_expiry_bucket(lifetime: ChangeAndExpiryTimes, shard: int) -> _CountBucket:
+    """Return the bucket of the day, or of the hour, in which a game expires."""
     hour = lifetime.expires_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     if lifetime.expires_at - lifetime.changed_at <= _HOUR:
-        return _Bucket(_EXPIRING, f"{_ON}{hour:%Y-%m-%dT%H}#{shard}", hour + _HOUR)
+        return _CountBucket(
+            _EXPIRY_PARTITION, f"{_EXPIRY_PREFIX}{hour:%Y-%m-%dT%H}#{shard}", hour + _HOUR
+        )
     day = hour.replace(hour=0)
-    return _Bucket(_EXPIRING, f"{_ON}{day:%Y-%m-%d}#{shard}", day + _DAY)
+    return _CountBucket(_EXPIRY_PARTITION, f"{_EXPIRY_PREFIX}{day:%Y-%m-%d}#{shard}", day + _DAY)
 
 
-def _hour(moment: datetime) -> str:
-    """The partition of an hour's minutes."""
+def _hour_partition(moment: datetime) -> str:
+    """Return the partition of the minutes of an hour."""
     return f"census#changed#{moment.astimezone(UTC):%Y-%m-%dT%H}"
 
 
-def _at(moment: datetime) -> str:
+def _minute_prefix(moment: datetime) -> str:
     """Return the prefix of the names of a minute's items."""
     return f"at#{moment.astimezone(UTC):%H:%M}"
 
 
-def _sum(counts: Iterable[Document]) -> int:
+def _sum_counts(counts: Iterable[Document]) -> int:
     return sum(int(str(document.body["count"])) for document in counts)

@@ -29,8 +29,8 @@ from cardsharp.games.blef.rules import Round, RoundMove
 from cardsharp.games.blef.service.game_counts import (
     ChangeAndExpiryTimes,
     build_count_updates,
-    count_active,
-    count_unexpired,
+    count_recently_changed_games,
+    count_unexpired_games,
 )
 from cardsharp.games.blef.service.records import (
     ACTIVE_WINDOW,
@@ -44,7 +44,7 @@ from cardsharp.store.documents import DocumentStore, Increment, IndexEntry, Key,
 from cardsharp.store.factories import StoreFactory
 
 LIST_LIMIT = 500  # public games in the list
-_PUBLIC = "public"
+_PUBLIC_LIST = "public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class GameListing:
     changed: datetime
 
 
-_STEP = timedelta(milliseconds=2)
+_MIN_CHANGE_INTERVAL = timedelta(milliseconds=2)
 """A change counts as made at least so long after the one before, whatever the clocks of two
 machines say: clients leave out what is not newer than what they know."""
 
 
-def to_closed_round(changed: datetime, closed: Round) -> ClosedRound:
-    """Return a closed round, dated shortly before the change that closed it."""
-    return ClosedRound(closed, changed - _STEP / 2)
+def to_closed_round(changed_at: datetime, finished_round: Round) -> ClosedRound:
+    """Return a finished round with its date, shortly before the change that closed it."""
+    return ClosedRound(finished_round, changed_at - _MIN_CHANGE_INTERVAL / 2)
 
 
 def caller_day_key(day: date, caller: str) -> str:
@@ -94,7 +94,7 @@ class GameStore:
         current_time = self.clock.now()
         lifetime = ChangeAndExpiryTimes(current_time, game.expires_at(current_time))
         self.documents.commit(
-            _put(game, lifetime, 0), *build_count_updates(game.uuid, None, lifetime)
+            _build_game_put(game, lifetime, 0), *build_count_updates(game.uuid, None, lifetime)
         )
 
     def count_creation(self, caller: str, max_per_day: int) -> bool:
@@ -107,7 +107,7 @@ class GameStore:
 
     def read(self, game_uuid: str) -> StoredGame | None:
         """Return a game with every acknowledged change, or None."""
-        document = self.documents.get(_key(game_uuid))
+        document = self.documents.get(_game_key(game_uuid))
         if document is None:
             return None
         game = decode_game(game_uuid, document.body.get("game"))
@@ -124,7 +124,7 @@ class GameStore:
         Returns the stored game. Raises `WriteConflict`, and writes nothing, if the game was
         changed since it was read.
         """
-        changed = max(self.clock.now(), stored_game.changed_at + _STEP)
+        changed = max(self.clock.now(), stored_game.changed_at + _MIN_CHANGE_INTERVAL)
         lifetime = ChangeAndExpiryTimes(changed, game.expires_at(changed))
         rounds = []
         if closed_round is not None:  # it outlives the game
@@ -136,7 +136,9 @@ class GameStore:
             ChangeAndExpiryTimes(stored_game.changed_at, stored_game.expires_at),
             lifetime,
         )
-        self.documents.commit(_put(game, lifetime, stored_game.version), *shifts, *rounds)
+        self.documents.commit(
+            _build_game_put(game, lifetime, stored_game.version), *shifts, *rounds
+        )
         return StoredGame(game, stored_game.version + 1, *lifetime)
 
     def closed_round(self, game_uuid: str, round_number: int) -> ClosedRound | None:
@@ -146,18 +148,18 @@ class GameStore:
             return None
         body: Any = document.body
         try:
-            return ClosedRound(_round(body), from_micros(body.get("at", 0)))
+            return ClosedRound(_decode_round(body), from_micros(body.get("at", 0)))
         except (ValueError, TypeError, KeyError, IndexError):
             raise StoreError("A stored round cannot be read.") from None
 
-    def public_games(self) -> list[GameListing]:
+    def recent_public_games(self) -> list[GameListing]:
         """Return the last `LIST_LIMIT` recently changed public games by uuid; may lag behind.
 
         A game that cannot be read is left out and logged.
         """
         listings = []
         for key, listed in self.documents.query_index(
-            _PUBLIC, self.clock.now() - ACTIVE_WINDOW, LIST_LIMIT
+            _PUBLIC_LIST, self.clock.now() - ACTIVE_WINDOW, LIST_LIMIT
         ):
             uuid = key.partition_key.partition("#")[2]
             try:
@@ -169,34 +171,34 @@ class GameStore:
             listings.append(GameListing(uuid, names, started, listed.sort_time))
         return sorted(listings, key=lambda listing: listing.uuid)
 
-    def count_active(self) -> int:
+    def count_recently_changed_games(self) -> int:
         """Return the number of recently changed games, to the minute."""
-        return count_active(self.documents, self.clock.now())
+        return count_recently_changed_games(self.documents, self.clock.now())
 
-    def count_unexpired(self) -> int:
+    def count_unexpired_games(self) -> int:
         """Return the number of games; one may be counted up to a day after it expired.
 
         A game that no player has joined may be counted up to an hour after it expired.
         """
-        return count_unexpired(self.documents, self.clock.now())
+        return count_unexpired_games(self.documents, self.clock.now())
 
     def close(self) -> None:
         """Close files and connections; the store cannot be used any more."""
         self.documents.close()
 
 
-def _put(game: GameRecord, lifetime: ChangeAndExpiryTimes, expected: int) -> Put:
-    """The write of a game; a private one leaves the list."""
+def _build_game_put(game: GameRecord, lifetime: ChangeAndExpiryTimes, expected_version: int) -> Put:
+    """Return the write of a game; a private game leaves the public list."""
     body = {"changed": to_micros(lifetime.changed_at), "game": encode_game(game)}
     attributes: dict[str, str | bool] = {
         "nicknames_json": json.dumps(game.nicknames),
         "is_started": game.round is not None,
     }
-    listed = IndexEntry(_PUBLIC, lifetime.changed_at, attributes) if game.is_public else None
-    return Put(_key(game.uuid), body, expected, lifetime.expires_at, listed)
+    listed = IndexEntry(_PUBLIC_LIST, lifetime.changed_at, attributes) if game.is_public else None
+    return Put(_game_key(game.uuid), body, expected_version, lifetime.expires_at, listed)
 
 
-def _key(game_uuid: str) -> Key:
+def _game_key(game_uuid: str) -> Key:
     return Key(f"game#{game_uuid}", "game")
 
 
@@ -204,8 +206,8 @@ def _round_key(game_uuid: str, round_number: int) -> Key:
     return Key(f"game#{game_uuid}", f"round#{round_number:05}")
 
 
-def _earlier(item: Item) -> Mapping[str, object]:
-    """The body of a game or round of version 0.2."""
+def _decode_legacy_body(item: Item) -> Mapping[str, object]:
+    """Return the body of a game or round that version 0.2 stored."""
     if "round_json" in item:
         return decode(item["round_json"]["S"])
     return {"changed": int(item["changed_at"]["N"]), "game": decode(item["game_json"]["S"])}
@@ -216,12 +218,12 @@ GAME_STORE_FACTORY = StoreFactory(
     "BLEF_STORE",
     "file of games",
     Path(__file__).with_name("games.sql"),
-    {"version": "game_version", "count": "game_count", "decode_legacy": _earlier},
+    {"version": "game_version", "count": "game_count", "decode_legacy": _decode_legacy_body},
 )
 
 
-_FIRST = ord("a")
-_LETTERS = {card: chr(_FIRST + index) for index, card in enumerate(DECK)}
+_FIRST_LETTER = ord("a")
+_LETTER_BY_CARD = {card: chr(_FIRST_LETTER + index) for index, card in enumerate(DECK)}
 
 
 def encode_game(game: GameRecord) -> Mapping[str, object]:
@@ -235,13 +237,13 @@ def encode_game(game: GameRecord) -> Mapping[str, object]:
             [player.nickname, player.uuid_digest, *filter(None, [player.bot_name])]
             for player in game.players
         ],
-        "round": None if game.round is None else _round_body(game.round),
+        "round": None if game.round is None else _encode_round(game.round),
     }
 
 
 def encode_round(closed: ClosedRound) -> Mapping[str, object]:
-    """A round that is over."""
-    return {**_round_body(closed.round), "at": to_micros(closed.closed_at)}
+    """Return a closed round as a document body, with the time of its end."""
+    return {**_encode_round(closed.round), "at": to_micros(closed.closed_at)}
 
 
 def decode_game(uuid: str, body: Any) -> GameRecord:  # noqa: ANN401 - whatever was stored
@@ -253,30 +255,32 @@ def decode_game(uuid: str, body: Any) -> GameRecord:  # noqa: ANN401 - whatever 
             is_public=body["public"],
             admin_digest=body["admin"],
             players=tuple(GamePlayer(*fields) for fields in body["players"]),
-            round=None if body["round"] is None else _round(body["round"]),
+            round=None if body["round"] is None else _decode_round(body["round"]),
         )
     except (ValueError, TypeError, KeyError, IndexError):
         # `from None`: the chained error might quote the text, and the hands in it.
         raise StoreError("A stored game cannot be read.") from None
 
 
-def _round_body(live: Round) -> dict[str, object]:
+def _encode_round(live: Round) -> dict[str, object]:
     return {
         "number": live.number,
         "max": live.max_cards,
         "cards": list(live.n_cards),
-        "hands": ["".join(_LETTERS[card] for card in hand) for hand in live.hands],
+        "hands": ["".join(_LETTER_BY_CARD[card] for card in hand) for hand in live.hands],
         "turn": live.turn,
         "history": list(live.history),
     }
 
 
-def _round(body: Any) -> Round:  # noqa: ANN401 - whatever was stored
+def _decode_round(body: Any) -> Round:  # noqa: ANN401 - whatever was stored
     return Round(
         number=body["number"],
         max_cards=body["max"],
         n_cards=tuple(body["cards"]),
-        hands=tuple(tuple(DECK[ord(letter) - _FIRST] for letter in hand) for hand in body["hands"]),
+        hands=tuple(
+            tuple(DECK[ord(letter) - _FIRST_LETTER] for letter in hand) for hand in body["hands"]
+        ),
         turn=body["turn"],
         history=tuple(RoundMove(seat, action) for seat, action in body["history"]),
     )

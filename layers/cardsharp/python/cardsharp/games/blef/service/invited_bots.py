@@ -30,14 +30,17 @@ _BOT_PATTERN = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InvitedBots(InvitableBots):
-    """Invitable bots played by bot workers, which reach this service at `url`."""
+class WorkerPlayedBots(InvitableBots):
+    """Invitable bots played by bot workers, which reach this service at `url`.
+
+    A seat is reserved by storing it in the vault and queueing it for a worker.
+    """
 
     url: str
     dependencies: SeatDependencies
 
     @contextmanager
-    def reserve_seat(self, game_uuid: str, player: GamePlayer, player_uuid: str) -> Iterator[None]:
+    def reserve_bot(self, game_uuid: str, player: GamePlayer, player_uuid: str) -> Iterator[None]:
         """Reserve a bot for this player; raise `HttpError` while bots are paused."""
         strategy = player.bot_name or GAME.default_strategy
         seat = ServiceSeat(self.url, game_uuid, player.nickname, strategy, SecretStr(player_uuid))
@@ -51,7 +54,7 @@ class InvitedBots(InvitableBots):
             raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, message) from error
 
 
-def build_invited_bots(environment: Mapping[str, str]) -> InvitedBots:
+def build_invited_bots(environment: Mapping[str, str]) -> WorkerPlayedBots:
     """The bots that an environment describes; raises `ConfigError` if something cannot be used."""
     worker_environment = {
         "CARDSHARP_STORE": environment[BOT_STORE_SETTING],
@@ -69,6 +72,6 @@ def build_invited_bots(environment: Mapping[str, str]) -> InvitedBots:
         )
     for strategy in names.values():
         build(strategy, Random())
-    return InvitedBots(
+    return WorkerPlayedBots(
         names, url=environment[BOT_URL_SETTING].rstrip("/"), dependencies=dependencies
     )

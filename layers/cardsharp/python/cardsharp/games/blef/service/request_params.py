@@ -18,7 +18,7 @@ _INFINITE = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE)
 _NICKNAME_CATEGORIES = {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"}
 
 
-def parse_uuid(text: str) -> str | None:
+def parse_uuid_or_none(text: str) -> str | None:
     """Return the uuid in lower case, or None if the text is not one."""
     return text.lower() if _UUID.fullmatch(text) else None
 
@@ -47,7 +47,7 @@ def parse_lenient_number(text: str) -> float | None:
     return -math.inf if infinite[1] == "-" else math.inf
 
 
-def parse_integer(text: str) -> int | None:
+def parse_integer_or_none(text: str) -> int | None:
     """Return the integer that `parse_lenient_number` reads; None for anything else."""
     value = parse_lenient_number(text)
     return int(value) if value is not None and value.is_integer() else None

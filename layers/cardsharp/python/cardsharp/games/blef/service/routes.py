@@ -16,7 +16,7 @@ from cardsharp.server.routing import ApiRequest, ApiResponse, ResponseModels, Ro
 API_VERSION = (
     "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
 )
-_GAME = "/games/{game_uuid}"
+_GAME_PATH = "/games/{game_uuid}"
 _OK, _ACCEPTED = HTTPStatus.OK, HTTPStatus.ACCEPTED
 _ERROR_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
 
@@ -28,51 +28,60 @@ missing, and a repeated one is rejected. Responses must not be cached. Uuids may
 lower case."""
 
 
-def _version(_blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
+def _get_version(_blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
     return ApiResponse(wire.VersionBody(version=API_VERSION))
 
 
-def _list(blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
+def _list_games(blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
     games = [
         wire.ListedGameBody(uuid=game.uuid, players=list(game.nicknames), started=game.is_started)
-        for game in blef.store.public_games()
+        for game in blef.store.recent_public_games()
     ]
     return ApiResponse(wire.GameListBody(games))
 
 
-def _active(blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
-    return ApiResponse(wire.ActiveGamesBody(active_games=blef.store.count_active()))
+def _count_active_games(blef: BlefService, _call: ApiRequest[BaseModel]) -> ApiResponse:
+    return ApiResponse(
+        wire.ActiveGameCountBody(active_games=blef.store.count_recently_changed_games())
+    )
 
 
-def _state(blef: BlefService, call: ApiRequest[wire.StateParams]) -> ApiResponse:
+def _get_state(blef: BlefService, call: ApiRequest[wire.StateParams]) -> ApiResponse:
     params = call.params
     look = StateQuery(
-        params.player_uuid, partial(parse_round_number, params.round), params.wait, params.since
+        params.player_uuid,
+        partial(parse_optional_round_number, params.round),
+        params.wait,
+        params.since,
     )
     sight = blef.get_state(params.game_uuid, look, call.remaining_wait)
     body = wire.state_body(sight.game, sight.position)
     return ApiResponse(body, headers={wire.VERSION_HEADER: str(sight.version)})
 
 
-def _join(blef: BlefService, call: ApiRequest[wire.BlefJoinParams]) -> ApiResponse:
+def _join_game(blef: BlefService, call: ApiRequest[wire.BlefJoinParams]) -> ApiResponse:
     params = call.params
     uuid = blef.join(params.game_uuid, params.nickname, params.player_uuid)
     return ApiResponse(wire.JoinedBody(player_uuid=uuid))
 
 
-def _start(blef: BlefService, call: ApiRequest[wire.AdminParams]) -> ApiResponse:
+def _start_game(blef: BlefService, call: ApiRequest[wire.AdminParams]) -> ApiResponse:
     blef.start(call.params.game_uuid, call.params.admin_uuid)
     return ApiResponse(wire.MessageBody(message="Game started"), _ACCEPTED)
 
 
-def _play(blef: BlefService, call: ApiRequest[wire.PlayParams]) -> ApiResponse:
+def _play_action(blef: BlefService, call: ApiRequest[wire.PlayParams]) -> ApiResponse:
     params = call.params
-    blef.play(params.game_uuid, params.player_uuid, partial(_read_action, params.action_id))
+    blef.play(params.game_uuid, params.player_uuid, partial(_parse_action, params.action_id))
     return ApiResponse(wire.DoneBody())
 
 
-def parse_round_number(text: str | None, current_round: int) -> int | None:
-    """Parse the number of the requested round; return None for the current one."""
+def parse_optional_round_number(text: str | None, current_round: int) -> int | None:
+    """Parse the number of the requested round; return None if there is none, or for -1.
+
+    None and -1 stand for the current round. Raises an `HttpError` for an invalid
+    number and for one above `current_round`.
+    """
     if text is None:
         return None
     round_number = request_params.parse_lenient_number(text)
@@ -91,31 +100,33 @@ def parse_round_number(text: str | None, current_round: int) -> int | None:
     return None if round_number < 0 else int(round_number)
 
 
-def _read_action(text: str | None) -> int:
+def _parse_action(text: str | None) -> int:
     if text is None:
         raise bad_request("Action ID missing - please supply it")
-    action = request_params.parse_integer(text)
+    action = request_params.parse_integer_or_none(text)
     if action is None or not 0 <= action <= CHECK:
         raise bad_request(f"Action ID must be an integer between 0 and {CHECK}")
     return action
 
 
-def _show(blef: BlefService, call: ApiRequest[wire.AdminParams], *, public: bool) -> ApiResponse:
+def _set_visibility(
+    blef: BlefService, call: ApiRequest[wire.AdminParams], *, public: bool
+) -> ApiResponse:
     visibility = "public" if public else "private"
     if blef.set_visibility(call.params.game_uuid, call.params.admin_uuid, public=public):
         return ApiResponse(wire.MessageBody(message=f"Game made {visibility}"))
     message = f"Request redundant - game already {visibility}"
-    return ApiResponse(wire.NothingChangedBody(error=message, message=message))
+    return ApiResponse(wire.AlreadyDoneBody(error=message, message=message))
 
 
-def _look(
+def _build_read_route(
     name: str,
     path: str,
     summary: str,
     act: Callable[[BlefService, ApiRequest[Any]], ApiResponse],
     body: type[BaseModel],
 ) -> Route[BlefService]:
-    """A path that changes nothing and takes nothing."""
+    """Return a GET route without parameters that changes nothing."""
     response_models: ResponseModels = {_OK: (body,)}
     return Route(
         methods=("GET",),
@@ -127,19 +138,19 @@ def _look(
     )
 
 
-_CHANGES = ("GET", "POST")  # what a path that changes something is there for
+_CHANGE_METHODS = ("GET", "POST")  # what a path that changes something is there for
 
 
-def _visibility(summary: str, *, public: bool) -> Route[BlefService]:
+def _build_visibility_route(summary: str, *, public: bool) -> Route[BlefService]:
     visibility = "public" if public else "private"
     return Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/make-{visibility}",
+        methods=_CHANGE_METHODS,
+        path=f"{_GAME_PATH}/make-{visibility}",
         name=f"make-{visibility}",
         summary=f"{summary}, as its admin and before its start",
-        endpoint=partial(_show, public=public),
+        endpoint=partial(_set_visibility, public=public),
         params_model=wire.AdminParams,
-        response_models={_OK: (wire.MessageBody, wire.NothingChangedBody)},
+        response_models={_OK: (wire.MessageBody, wire.AlreadyDoneBody)},
         error_statuses=_ERROR_STATUSES,
         default_error_model=wire.ErrorsBody,
     )
@@ -151,11 +162,15 @@ _VERSION_HEADER_SCHEMA: Mapping[str, object] = {
 }
 
 ROUTES: tuple[Route[BlefService], ...] = (
-    _look("version", "/version", "The version of this API", _version, wire.VersionBody),
-    _look("list", "/games", "The public games", _list, wire.GameListBody),
-    _look("active", "/games/active", "Numbers of games", _active, wire.ActiveGamesBody),
+    _build_read_route(
+        "version", "/version", "The version of this API", _get_version, wire.VersionBody
+    ),
+    _build_read_route("list", "/games", "The public games", _list_games, wire.GameListBody),
+    _build_read_route(
+        "active", "/games/active", "Numbers of games", _count_active_games, wire.ActiveGameCountBody
+    ),
     Route(
-        methods=_CHANGES,
+        methods=_CHANGE_METHODS,
         path="/games/create",
         name="create",
         summary="Create a private game without players",
@@ -168,10 +183,10 @@ ROUTES: tuple[Route[BlefService], ...] = (
     ),
     Route(
         methods=("GET",),
-        path=_GAME,
+        path=_GAME_PATH,
         name="state",
         summary="A game or one of its past rounds, with the hands that you may see",
-        endpoint=_state,
+        endpoint=_get_state,
         params_model=wire.StateParams,
         response_models={_OK: (wire.StateBody,)},
         error_statuses=(HTTPStatus.BAD_REQUEST,),
@@ -179,47 +194,47 @@ ROUTES: tuple[Route[BlefService], ...] = (
         response_headers={wire.VERSION_HEADER: _VERSION_HEADER_SCHEMA},
     ),
     Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/join",
+        methods=_CHANGE_METHODS,
+        path=f"{_GAME_PATH}/join",
         name="join",
         summary="Join a game that has not started",
-        endpoint=_join,
+        endpoint=_join_game,
         params_model=wire.BlefJoinParams,
         response_models={_OK: (wire.JoinedBody,)},
         error_statuses=(*_ERROR_STATUSES, HTTPStatus.CONFLICT),
     ),
     Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/start",
+        methods=_CHANGE_METHODS,
+        path=f"{_GAME_PATH}/start",
         name="start",
         summary="Start a game, as its admin",
-        endpoint=_start,
+        endpoint=_start_game,
         params_model=wire.AdminParams,
         response_models={_ACCEPTED: (wire.MessageBody,)},
         error_statuses=_ERROR_STATUSES,
     ),
     Route(
-        methods=_CHANGES,
-        path=f"{_GAME}/play",
+        methods=_CHANGE_METHODS,
+        path=f"{_GAME_PATH}/play",
         name="play",
         summary="Bet or check, as the player to move",
-        endpoint=_play,
+        endpoint=_play_action,
         params_model=wire.PlayParams,
         response_models={_OK: (wire.DoneBody,)},
         error_statuses=(HTTPStatus.BAD_REQUEST,),
         default_error_model=wire.ErrorsBody,
     ),
-    _visibility("Show a game in the list", public=True),
-    _visibility("Hide a game from the list", public=False),
+    _build_visibility_route("Show a game in the list", public=True),
+    _build_visibility_route("Hide a game from the list", public=False),
 )
 
 API = Api(
     schema_names={
-        "ActiveGamesBody": "ActiveBody",
+        "ActiveGameCountBody": "ActiveBody",
         "TooManyGamesBody": "FullBody",
         "GameListBody": "ListBody",
         "ListedGameBody": "ListedBody",
-        "NothingChangedBody": "RedundantBody",
+        "AlreadyDoneBody": "RedundantBody",
         "GameStatus": "Status",
     },
     title="Blef",

@@ -29,9 +29,9 @@ error of an invalid parameter is `Bad input value in 'NAME': VALUE`, with the re
 line. If the service has a feed, a WebSocket sends every change of a game."""
 
 _MAX_DIGITS = 20
-_OK, _ACCEPTED, _BAD = HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST
-_ERROR_STATUSES = (_BAD, HTTPStatus.FORBIDDEN)
-_DONE: ResponseModels = {_OK: (wire.MessageBody,)}
+_OK, _ACCEPTED, _BAD_REQUEST = HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST
+_ERROR_STATUSES = (_BAD_REQUEST, HTTPStatus.FORBIDDEN)
+_MESSAGE_RESPONSE: ResponseModels = {_OK: (wire.MessageBody,)}
 
 
 def error_response(error: Exception, model: type[BaseModel]) -> ApiResponse:
@@ -41,37 +41,39 @@ def error_response(error: Exception, model: type[BaseModel]) -> ApiResponse:
     )
 
 
-def _state(blef: BlefService, call: ApiRequest[wire_v2022.StateParamsV2022]) -> ApiResponse:
+def _get_state(blef: BlefService, call: ApiRequest[wire_v2022.StateParamsV2022]) -> ApiResponse:
     params = call.params
-    look = StateQuery(params.player_uuid, partial(_read_round, params.round))
+    look = StateQuery(params.player_uuid, partial(_parse_round, params.round))
     return ApiResponse(
         wire_v2022.state_body(blef.get_state(params.game_uuid, look, call.remaining_wait))
     )
 
 
-def _join(blef: BlefService, call: ApiRequest[wire_v2022.JoinParamsV2022]) -> ApiResponse:
+def _join_game(blef: BlefService, call: ApiRequest[wire_v2022.JoinParamsV2022]) -> ApiResponse:
     uuid = blef.join(call.params.game_uuid, call.params.nickname)
     return ApiResponse(wire.JoinedBody(player_uuid=uuid))
 
 
-def _invite(blef: BlefService, call: ApiRequest[wire_v2022.InviteParamsV2022]) -> ApiResponse:
+def _invite_bot(blef: BlefService, call: ApiRequest[wire_v2022.InviteParamsV2022]) -> ApiResponse:
     params = call.params
     nickname = blef.invite(params.game_uuid, params.admin_uuid, params.agent_name, call.caller)
     return ApiResponse(wire.MessageBody(message=f"{nickname} joined the game"))
 
 
-def _start(blef: BlefService, call: ApiRequest[wire.AdminParams]) -> ApiResponse:
+def _start_game(blef: BlefService, call: ApiRequest[wire.AdminParams]) -> ApiResponse:
     blef.start(call.params.game_uuid, call.params.admin_uuid, make_private=True)
     return ApiResponse(wire.MessageBody(message="Game started"), _ACCEPTED)
 
 
-def _play(blef: BlefService, call: ApiRequest[wire.PlayParams]) -> ApiResponse:
+def _play_action(blef: BlefService, call: ApiRequest[wire.PlayParams]) -> ApiResponse:
     params = call.params
-    read = partial(_read_action, params.action_id)
+    read = partial(_parse_action, params.action_id)
     return ApiResponse(wire_v2022.state_body(blef.play(params.game_uuid, params.player_uuid, read)))
 
 
-def _show(blef: BlefService, call: ApiRequest[wire.AdminParams], *, public: bool) -> ApiResponse:
+def _set_visibility(
+    blef: BlefService, call: ApiRequest[wire.AdminParams], *, public: bool
+) -> ApiResponse:
     visibility = "public" if public else "private"
     changed = blef.set_visibility(call.params.game_uuid, call.params.admin_uuid, public=public)
     message = (
@@ -80,79 +82,87 @@ def _show(blef: BlefService, call: ApiRequest[wire.AdminParams], *, public: bool
     return ApiResponse(wire.MessageBody(message=message))
 
 
-def _read_round(text: str | None, present: int) -> int | None:
-    round_number = _read_digits("round", text) if text else 0
-    if round_number > present:
+def _parse_round(text: str | None, current_round: int) -> int | None:
+    round_number = _parse_digits("round", text) if text else 0
+    if round_number > current_round:
         raise BlefError("The game has not reached this round", "round", str(round_number))
     return round_number or None
 
 
-def _read_action(text: str | None) -> int:
-    action = _read_digits("action_id", text)
+def _parse_action(text: str | None) -> int:
+    action = _parse_digits("action_id", text)
     if action > CHECK:
         raise BlefError(f"Action ID must be an integer between 0 and {CHECK}", "action_id", text)
     return action
 
 
-def _read_digits(parameter: str, text: str | None) -> int:
-    """The number that a text of digits is, of any script."""
+def _parse_digits(parameter: str, text: str | None) -> int:
+    """Return the number in a text of decimal digits, of any script; else raise `BlefError`."""
     if text is None or not text.isdecimal() or len(text) > _MAX_DIGITS:
         raise BlefError("", parameter, text)
     return int(text)
 
 
-_OLDER = {route.name: route for route in routes.ROUTES}  # today's differ in what is named here
-_GAMES, _CREATE, _STATE, _JOIN = (_OLDER[name] for name in ("list", "create", "state", "join"))
-_START, _PLAY = _OLDER["start"], _OLDER["play"]
+_CURRENT_ROUTES = {
+    route.name: route for route in routes.ROUTES
+}  # today's differ in what is named here
+_LIST_ROUTE, _CREATE_ROUTE, _STATE_ROUTE, _JOIN_ROUTE = (
+    _CURRENT_ROUTES[name] for name in ("list", "create", "state", "join")
+)
+_START_ROUTE, _PLAY_ROUTE = _CURRENT_ROUTES["start"], _CURRENT_ROUTES["play"]
 _STATE_RESPONSE: ResponseModels = {_OK: (wire_v2022.StateBodyV2022,)}
 
 ROUTES: tuple[Route[BlefService], ...] = (
     replace(
-        _GAMES,
+        _LIST_ROUTE,
         summary="The public games that have not started",
-        endpoint=lambda blef, _: ApiResponse(wire_v2022.game_list_body(blef.store.public_games())),
+        endpoint=lambda blef, _: ApiResponse(
+            wire_v2022.joinable_game_list_body(blef.store.recent_public_games())
+        ),
         response_models={_OK: (wire_v2022.GameListBodyV2022,)},
     ),
-    replace(_CREATE, error_models={}),
+    replace(_CREATE_ROUTE, error_models={}),
     replace(
-        _STATE,
-        endpoint=_state,
+        _STATE_ROUTE,
+        endpoint=_get_state,
         params_model=wire_v2022.StateParamsV2022,
         response_models=_STATE_RESPONSE,
         default_error_model=ErrorBody,
         response_headers={},
     ),
     replace(
-        _JOIN,
-        endpoint=_join,
+        _JOIN_ROUTE,
+        endpoint=_join_game,
         params_model=wire_v2022.JoinParamsV2022,
         error_statuses=_ERROR_STATUSES,
     ),
     replace(
-        _JOIN,
-        path=f"{_STATE.path}/invite-aiagent",
+        _JOIN_ROUTE,
+        path=f"{_STATE_ROUTE.path}/invite-aiagent",
         name="invite-aiagent",
         summary="Have a bot join a game, as its admin and before its start",
-        endpoint=_invite,
+        endpoint=_invite_bot,
         params_model=wire_v2022.InviteParamsV2022,
-        response_models=_DONE,
+        response_models=_MESSAGE_RESPONSE,
         error_statuses=(*_ERROR_STATUSES, HTTPStatus.TOO_MANY_REQUESTS),
     ),
     replace(
-        _START, summary="Start a game, as its admin; it is private from then on", endpoint=_start
+        _START_ROUTE,
+        summary="Start a game, as its admin; it is private from then on",
+        endpoint=_start_game,
     ),
     replace(
-        _PLAY,
+        _PLAY_ROUTE,
         summary="Bet or check, as the player to move; the state that follows",
-        endpoint=_play,
+        endpoint=_play_action,
         response_models=_STATE_RESPONSE,
         default_error_model=ErrorBody,
     ),
     *(
         replace(
-            _OLDER[f"make-{visibility}"],
-            endpoint=partial(_show, public=visibility == "public"),
-            response_models=_DONE,
+            _CURRENT_ROUTES[f"make-{visibility}"],
+            endpoint=partial(_set_visibility, public=visibility == "public"),
+            response_models=_MESSAGE_RESPONSE,
             default_error_model=ErrorBody,
         )
         for visibility in ("public", "private")
@@ -162,21 +172,23 @@ ROUTES: tuple[Route[BlefService], ...] = (
 BOT_NAMES = tuple(bot_text.partition("=")[0].strip() for bot_text in DEFAULT_BOTS.split(";"))
 """The bots that the page offers to invite; a service may have others, or none."""
 
-_FOLDER = Path(__file__).with_name("page")
+_PAGE_FOLDER = Path(__file__).with_name("page")
 
 
 def lobby_page() -> ApiResponse:
     """The page, with its style and script in it and allowed by their hashes."""
-    style = read_asset("look.css") + _text("lobby.css")
-    script = _text("lobby.js")
+    style = read_asset("look.css") + _read_page_file("lobby.css")
+    script = _read_page_file("lobby.js")
     for name, value in (("bets", [bet.name for bet in BETS]), ("agents", BOT_NAMES)):
         script = script.replace(f"{{{{ {name} }}}}", json.dumps(value))
-    page = _text("lobby.html").replace("{{ style }}", style).replace("{{ script }}", script)
+    page = (
+        _read_page_file("lobby.html").replace("{{ style }}", style).replace("{{ script }}", script)
+    )
     return ApiResponse(page, headers=standalone_headers(style, script))
 
 
-def _text(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
+def _read_page_file(name: str) -> str:
+    return (_PAGE_FOLDER / name).read_text(encoding="utf-8")
 
 
 API = Api(

@@ -17,7 +17,7 @@ from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import game_changes, request_params
-from cardsharp.games.blef.service.game_changes import GameChange, SecureRandomness
+from cardsharp.games.blef.service.game_changes import GameChangeResult, SecureRandomness
 from cardsharp.games.blef.service.game_store import GameStore, StoredGame, to_closed_round
 from cardsharp.games.blef.service.records import (
     ClosedRound,
@@ -37,10 +37,10 @@ MAX_INVITED_PER_DAY = 60  # bots that one caller may invite on a day (UTC)
 MAX_GAME_WRITE_ATTEMPTS = (
     20  # writes of one change: more than the changes that can come in between before a start
 )
-_BACKOFF = timedelta(milliseconds=20)
-_LONGEST_BACKOFF = timedelta(milliseconds=400)
-_FIRST_LOOK = timedelta(milliseconds=200)
-_LONGEST_LOOK = timedelta(seconds=1)
+_INITIAL_BACKOFF = timedelta(milliseconds=20)
+_MAX_BACKOFF = timedelta(milliseconds=400)
+_MIN_POLL_INTERVAL = timedelta(milliseconds=200)
+_MAX_POLL_INTERVAL = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class InvitableBots:
 
     strategy_by_name: Mapping[str, str] = field(default_factory=dict)
 
-    def reserve_seat(
+    def reserve_bot(
         self, game_uuid: str, player: GamePlayer, player_uuid: str
     ) -> AbstractContextManager[object]:
         """Reserve a bot that plays as this player once the `with` block has added it.
@@ -157,7 +157,7 @@ class BlefService:
 
         A caller may create `MAX_CREATED_PER_DAY` games a day.
         """
-        if self.store.count_unexpired() > MAX_GAMES:
+        if self.store.count_unexpired_games() > MAX_GAMES:
             raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, "Too many games started")
         if caller is not None and not self.store.count_creation(caller, MAX_CREATED_PER_DAY):
             raise HttpError(
@@ -174,12 +174,12 @@ class BlefService:
     def join(self, game_uuid: str, nickname: str | None, requested_uuid: str | None = None) -> str:
         """Add a player and return its secret uuid: the requested one, or else a new one."""
         if requested_uuid is not None:
-            self._change(
+            self._change_game(
                 game_uuid, lambda game: game_changes.join_with_uuid(game, nickname, requested_uuid)
             )
             return requested_uuid.lower()
         player_uuid = self.randomness.uuid()
-        self._change(game_uuid, lambda game: game_changes.join(game, nickname, player_uuid))
+        self._change_game(game_uuid, lambda game: game_changes.join(game, nickname, player_uuid))
         return player_uuid
 
     def invite(
@@ -192,14 +192,14 @@ class BlefService:
         """Add an invited bot as a player that plays by itself; return its nickname."""
         player_uuid = self.randomness.uuid()
 
-        def invited(game: GameRecord) -> GameChange:
+        def invited(game: GameRecord) -> GameChangeResult:
             return game_changes.invite(
                 game, admin_uuid, bot_name, self.bots.strategy_by_name, player_uuid
             )
 
         admitted = caller is None
 
-        def seat(change: GameChange) -> AbstractContextManager[object]:
+        def seat(change: GameChangeResult) -> AbstractContextManager[object]:
             nonlocal admitted  # once, however often others come in between
             admitted = admitted or self.store.count_creation(
                 f"agents {caller}", MAX_INVITED_PER_DAY
@@ -212,13 +212,13 @@ class BlefService:
                         "please try tomorrow"
                     ),
                 )
-            return self.bots.reserve_seat(change.game.uuid, change.game.players[-1], player_uuid)
+            return self.bots.reserve_bot(change.game.uuid, change.game.players[-1], player_uuid)
 
-        return self._change(game_uuid, invited, seat).saved.game.players[-1].nickname
+        return self._change_game(game_uuid, invited, seat).saved.game.players[-1].nickname
 
     def start(self, game_uuid: str, admin_uuid: str | None, *, make_private: bool = False) -> None:
         """Seat the players and deal the first round; `make_private` takes the game off the list."""
-        self._change(
+        self._change_game(
             game_uuid,
             lambda game: game_changes.start(
                 game, admin_uuid, self.randomness, make_private=make_private
@@ -227,7 +227,7 @@ class BlefService:
 
     def set_visibility(self, game_uuid: str, admin_uuid: str | None, *, public: bool) -> bool:
         """Make a game public or private; return False if it was so already."""
-        changed = self._change(
+        changed = self._change_game(
             game_uuid, lambda game: game_changes.set_visibility(game, admin_uuid, public=public)
         )
         return changed.previous.is_public is not public
@@ -239,7 +239,7 @@ class BlefService:
 
         After a check that is the round that it closed.
         """
-        changed = self._change(
+        changed = self._change_game(
             game_uuid, lambda game: game_changes.play(game, player_uuid, action, self.randomness)
         )
         seat = None if changed.previous.round is None else changed.previous.round.turn
@@ -249,18 +249,18 @@ class BlefService:
         self, game_uuid: str, query: StateQuery, remaining_time: RemainingWait
     ) -> GameView:
         """Return a game as the player may see it; with `wait` once it has changed."""
-        saved = self._read(game_uuid)
-        sight = self._view(saved, query)
-        wait, since = _read_wait(query.wait), _read_since(query.since)
+        saved = self._read_game(game_uuid)
+        sight = self._build_view(saved, query)
+        wait, since = _parse_wait(query.wait), _parse_since(query.since)
         past = sight.position is not None and sight.position.round_number < sight.game.round_number
         # No waiting will change a finished game, or one of its past rounds.
         if not wait or past or sight.game.status is GameStatus.FINISHED:
             return sight
         since = saved.version if since is None else since
-        return self._view(self._changed(saved, since, remaining_time), query)
+        return self._build_view(self._wait_for_version_change(saved, since, remaining_time), query)
 
-    def _read(self, game_uuid: str) -> StoredGame:
-        uuid = request_params.parse_uuid(game_uuid)
+    def _read_game(self, game_uuid: str) -> StoredGame:
+        uuid = request_params.parse_uuid_or_none(game_uuid)
         if uuid is None:
             raise BlefError("Invalid game UUID", "game_uuid", game_uuid)
         saved = self.store.read(uuid)
@@ -268,15 +268,18 @@ class BlefService:
             raise BlefError(NO_GAME, "game_uuid", game_uuid)
         return saved
 
-    def _change(
+    def _change_game(
         self,
         game_uuid: str,
-        change: Callable[[GameRecord], GameChange | None],
-        around: Callable[[GameChange], AbstractContextManager[object]] = nullcontext,
+        change: Callable[[GameRecord], GameChangeResult | None],
+        around: Callable[[GameChangeResult], AbstractContextManager[object]] = nullcontext,
     ) -> WrittenChange:
-        """Write the changed game inside the context `around`, unless `change` returns None."""
+        """Apply `change` to a game and write the result inside the context `around`.
+
+        Nothing is written if `change` returns None.
+        """
         for attempt in range(MAX_GAME_WRITE_ATTEMPTS):
-            saved = self._read(game_uuid)
+            saved = self._read_game(game_uuid)
             game_change = change(saved.game)
             if game_change is None:
                 return WrittenChange(saved.game, saved)
@@ -284,7 +287,7 @@ class BlefService:
                 with around(game_change):
                     stored = self.store.write(saved, game_change.game, game_change.closed_round)
             except WriteConflict:
-                longest = min(_BACKOFF * 2**attempt, _LONGEST_BACKOFF)
+                longest = min(_INITIAL_BACKOFF * 2**attempt, _MAX_BACKOFF)
                 self.clock.sleep(longest * random.random())
             else:
                 changed = WrittenChange(saved.game, stored, game_change.closed_round)
@@ -294,27 +297,29 @@ class BlefService:
             HTTPStatus.SERVICE_UNAVAILABLE, "The game is being changed by others - please try again"
         )
 
-    def _changed(self, saved: StoredGame, since: int, remaining_time: RemainingWait) -> StoredGame:
+    def _wait_for_version_change(
+        self, saved: StoredGame, since: int, remaining_time: RemainingWait
+    ) -> StoredGame:
         """Wait until the game's version differs from `since` or time runs out; return the game."""
-        pause = _FIRST_LOOK
+        pause = _MIN_POLL_INTERVAL
         while saved.version == since and (remaining := remaining_time()) > timedelta(0):
             self.clock.sleep(min(pause, remaining))
-            pause = min(pause * 1.5, _LONGEST_LOOK)
-            saved = self._read(saved.game.uuid)
+            pause = min(pause * 1.5, _MAX_POLL_INTERVAL)
+            saved = self._read_game(saved.game.uuid)
         return saved
 
-    def _view(self, saved: StoredGame, look: StateQuery) -> GameView:
+    def _build_view(self, saved: StoredGame, query: StateQuery) -> GameView:
         """Return the view for the query, once the player and the round are checked."""
         game, uuid, me = saved.game, None, None
-        if look.player_uuid:
-            uuid = request_params.parse_uuid(look.player_uuid)
+        if query.player_uuid:
+            uuid = request_params.parse_uuid_or_none(query.player_uuid)
             if uuid is None:
-                raise BlefError("Invalid player UUID", "player_uuid", look.player_uuid)
-        round_number = look.round(game.round_number)
+                raise BlefError("Invalid player UUID", "player_uuid", query.player_uuid)
+        round_number = query.round(game.round_number)
         if uuid is not None:
             me = game.seat_of(uuid)
             if me is None:
-                raise BlefError(NO_PLAYER, "player_uuid", look.player_uuid)
+                raise BlefError(NO_PLAYER, "player_uuid", query.player_uuid)
         if round_number is None or (
             round_number >= game.round_number and game.status is not GameStatus.FINISHED
         ):
@@ -325,7 +330,7 @@ class BlefService:
         return past_round_view(saved, closed, me)
 
 
-def _read_wait(text: str | None) -> bool:
+def _parse_wait(text: str | None) -> bool:
     wishes = {None: False, "false": False, "0": False, "true": True, "1": True}
     wish = wishes.get(text if text is None else text.lower())
     if wish is None:
@@ -333,10 +338,10 @@ def _read_wait(text: str | None) -> bool:
     return wish
 
 
-def _read_since(text: str | None) -> int | None:
+def _parse_since(text: str | None) -> int | None:
     if text is None:
         return None
-    since = request_params.parse_integer(text)
+    since = request_params.parse_integer_or_none(text)
     if since is None or since < 0:
         raise bad_request("The since parameter is invalid - must be the version of a state")
     return since

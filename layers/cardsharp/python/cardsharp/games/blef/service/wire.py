@@ -107,7 +107,7 @@ class VersionBody(ResponseBody):
 
 
 class CreatedBody(ResponseBody):
-    """A new game."""
+    """Body of the response to the creation of a game, with its uuid."""
 
     game_uuid: Uuid
 
@@ -135,7 +135,7 @@ class ErrorsBody(ResponseBody):
     message: str
 
 
-class NothingChangedBody(ErrorsBody):
+class AlreadyDoneBody(ErrorsBody):
     """Nothing was to be done; both keys hold the same text."""
 
 
@@ -166,7 +166,7 @@ class ListedGame(BaseModel):
     started: bool = False
 
 
-class ActiveGamesBody(ResponseBody):
+class ActiveGameCountBody(ResponseBody):
     """Number of games that changed in the last 30 minutes."""
 
     active_games: int = Field(ge=0)

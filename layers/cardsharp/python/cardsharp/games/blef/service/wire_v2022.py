@@ -22,29 +22,29 @@ from cardsharp.games.blef.service.wire import (
     unstarted_position,
 )
 
-_ROUND = "A round from 1 to the present one; nothing is the present one."
-_ADMIN = "The secret uuid of the player who joined first."
-_AGENT = "Who is to play: the name of a bot, such as Dazhbog."
+_ROUND_DESCRIPTION = "A round from 1 to the present one; nothing is the present one."
+_ADMIN_UUID_DESCRIPTION = "The secret uuid of the player who joined first."
+_AGENT_NAME_DESCRIPTION = "Who is to play: the name of a bot, such as Dazhbog."
 
 
 class StateParamsV2022(GameParams):
     """Parameters of a request for a game's state."""
 
     player_uuid: str | None = Field(None, description="The secret uuid that joining gave to you.")
-    round: str | None = Field(None, description=_ROUND)
+    round: str | None = Field(None, description=_ROUND_DESCRIPTION)
 
 
 class JoinParamsV2022(GameParams):
-    """A new player."""
+    """Parameters of a request to join as a new player."""
 
     nickname: str | None = Field(None, description="An ASCII letter, then letters and digits.")
 
 
 class InviteParamsV2022(GameParams):
-    """A bot as a new player."""
+    """Parameters of a request to invite a bot as a new player."""
 
-    admin_uuid: str | None = Field(None, description=_ADMIN)
-    agent_name: str | None = Field(None, description=_AGENT)
+    admin_uuid: str | None = Field(None, description=_ADMIN_UUID_DESCRIPTION)
+    agent_name: str | None = Field(None, description=_AGENT_NAME_DESCRIPTION)
 
 
 class BotPlayerBody(PlayerBody):
@@ -102,7 +102,7 @@ def state_body(game_view: GameView) -> StateBodyV2022:
     over = viewed_position.to_round().winner is not None
     return StateBodyV2022(
         admin_nickname=game.admin_digest,
-        public=_text(public=game.is_public),
+        public=_to_flag_text(public=game.is_public),
         room=room_number(game.uuid),
         # A round that is over is told as it was before its loser's cards were taken.
         status=game.status if over or game_view.position is None else GameStatus.RUNNING,
@@ -121,7 +121,7 @@ def state_body(game_view: GameView) -> StateBodyV2022:
     )
 
 
-def game_list_body(listings: list[GameListing]) -> GameListBodyV2022:
+def joinable_game_list_body(listings: list[GameListing]) -> GameListBodyV2022:
     """The games of the list that can still be joined, newest first."""
     ordered = sorted(listings, key=lambda listing: listing.changed, reverse=True)
     return GameListBodyV2022(
@@ -144,11 +144,11 @@ def build_list_update(stored_game: StoredGame) -> ListUpdateBody:
     return ListUpdateBody(
         game_uuid=game.uuid,
         room=room_number(game.uuid),
-        public=_text(public=game.is_public and game.round is None),
+        public=_to_flag_text(public=game.is_public and game.round is None),
         players=list(game.nicknames),
         last_modified=stored_game.changed_at.timestamp(),
     )
 
 
-def _text(*, public: bool) -> Literal["true", "false"]:
+def _to_flag_text(*, public: bool) -> Literal["true", "false"]:
     return "true" if public else "false"

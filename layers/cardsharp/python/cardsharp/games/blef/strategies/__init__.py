@@ -46,10 +46,10 @@ def legal_choices(position: BlefPosition) -> tuple[int, ...]:
     return position.legal_actions()
 
 
-_CALL = re.compile(r"([a-z][a-z0-9-]*)(?:\(([0-9., ]*)\))?")
+_CALL_PATTERN = re.compile(r"([a-z][a-z0-9-]*)(?:\(([0-9., ]*)\))?")
 
 
-class _Numbered(StrategyRegistry[Random, Strategy]):
+class _NumericStrategyRegistry(StrategyRegistry[Random, Strategy]):
     """Registry of strategies that take a random generator and numbers, each with a default."""
 
     def build(self, name: str, argument: Random) -> Strategy:
@@ -58,7 +58,7 @@ class _Numbered(StrategyRegistry[Random, Strategy]):
         `argument` is its random generator. Raises `ConfigError` if there is no such strategy, or if
         it does not take these numbers.
         """
-        call = _CALL.fullmatch(name.strip())
+        call = _CALL_PATTERN.fullmatch(name.strip())
         maker = self.factory(name if call is None else call[1])
         try:
             parameters = [float(value) for value in call[2].split(",")] if call and call[2] else []
@@ -70,7 +70,7 @@ class _Numbered(StrategyRegistry[Random, Strategy]):
             ) from None
 
 
-STRATEGIES = _Numbered("cardsharp.games.blef.strategies")
+STRATEGIES = _NumericStrategyRegistry("cardsharp.games.blef.strategies")
 
 strategy, build = STRATEGIES.register, STRATEGIES.build
 names, about = STRATEGIES.names, STRATEGIES.summary

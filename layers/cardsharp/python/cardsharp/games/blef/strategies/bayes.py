@@ -32,17 +32,19 @@ from cardsharp.games.blef.strategies.worlds import (
 )
 from cardsharp.play.strategy import format_percent
 
-_SURPRISE = 0.1  # weight of an unexpected check, after which only the truth of the bet counts
-_GLANCED = 3  # the quick estimate uses every third world
-_DEEP_BETS = 10  # best bets whose answers to a raise are searched, too
-_ANSWERS = 6  # likeliest bets that we consider as an answer
+_SURPRISE_WEIGHT = (
+    0.1  # weight of an unexpected check, after which only the truth of the bet counts
+)
+_QUICK_WORLD_STEP = 3  # the quick estimate uses every third world
+_DEEP_SEARCH_COUNT = 10  # best bets whose answers to a raise are searched, too
+_MAX_ANSWERS = 6  # likeliest bets that we consider as an answer
 _CARDS_WEIGHT, _CARDS_WEIGHT_OF_MANY = 4.0, 30.0
 """Number of worlds that the exact probability by the player's own cards counts as.
 
 With three players and more there are fewer worlds, and they differ more from the real cards.
 """
 
-_MIN_BELIEF = 0.001  # distance from 0 and 1 of any probability that the hand does not decide
+_MIN_PROBABILITY = 0.001  # distance from 0 and 1 of any probability that the hand does not decide
 _TYPICAL_OPPONENTS = "If the others bet by their cards as most do:"
 _MODELLED_OPPONENTS = "If the others go on as in the rounds before:"
 """Assumption about the opponents, whose cards are only estimated."""
@@ -52,7 +54,7 @@ _MAX_OPTIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class BetEvaluation:
+class BetProbabilityEstimates:
     """Sampled worlds, and the probability of each bet to hold.
 
     A probability is 0 or 1 only if the viewer's cards decide it. `possible_bets` is a bit mask of
@@ -62,22 +64,29 @@ class BetEvaluation:
     worlds: Sequence[BlefWorld]
     bet_probabilities: Sequence[float]
     possible_bets: int
-    _answers: dict[int, Sequence[int]] = field(default_factory=dict, init=False)
+    _answers_by_bet: dict[int, Sequence[int]] = field(default_factory=dict, init=False)
 
-    def win_probability(self, bet: int) -> float:
+    def survival_probability(self, bet: int) -> float:
         """Return the probability not to lose the round with a bet."""
-        return self._mixed(bet, self._within(bet, self.worlds, deep=True) / len(self.worlds))
+        return self._mix_in_surprise(
+            bet, self._count_safe_worlds(bet, self.worlds, deep=True) / len(self.worlds)
+        )
 
-    def quick_win_probability(self, bet: int) -> float:
-        """Estimate `win_probability` from a sample of the worlds, ignoring replies to a raise."""
-        some = self.worlds[::_GLANCED]
-        return self._mixed(bet, self._within(bet, some, deep=False) / len(some))
+    def quick_survival_probability(self, bet: int) -> float:
+        """Estimate `survival_probability` from sampled worlds, ignoring replies to a raise."""
+        some = self.worlds[::_QUICK_WORLD_STEP]
+        return self._mix_in_surprise(
+            bet, self._count_safe_worlds(bet, some, deep=False) / len(some)
+        )
 
-    def _mixed(self, bet: int, modelled: float) -> float:
-        return _within_bounds((1 - _SURPRISE) * modelled + _SURPRISE * self.bet_probabilities[bet])
+    def _mix_in_surprise(self, bet: int, modelled_probability: float) -> float:
+        return _clamp_probability(
+            (1 - _SURPRISE_WEIGHT) * modelled_probability
+            + _SURPRISE_WEIGHT * self.bet_probabilities[bet]
+        )
 
-    def _within(self, bet: int, worlds: Iterable[BlefWorld], *, deep: bool) -> float:
-        """Return the (expected) number of worlds in which we do not lose the round."""
+    def _count_safe_worlds(self, bet: int, worlds: Iterable[BlefWorld], *, deep: bool) -> float:
+        """Return the expected number of these worlds in which we do not lose the round."""
         won = 0.0
         raised: defaultdict[int, list[BlefWorld]] = defaultdict(list)
         for world in worlds:
@@ -93,34 +102,41 @@ class BetEvaluation:
             else:
                 raised[last_bet].append(world)
         return won + sum(
-            self._answer(last_bet, group, deep=deep) for last_bet, group in raised.items()
+            self._count_best_answer_wins(last_bet, group, deep=deep)
+            for last_bet, group in raised.items()
         )
 
-    def _answer(self, last_bet: int, worlds: list[BlefWorld], *, deep: bool) -> float:
-        """Return in how many of these worlds we win with our best answer to this bet."""
+    def _count_best_answer_wins(
+        self, last_bet: int, worlds: list[BlefWorld], *, deep: bool
+    ) -> float:
+        """Return the number of these worlds that we win with our best answer to this bet."""
         checked = float(sum(not world.true_bets >> last_bet & 1 for world in worlds))
         if not deep:
             # The answer must be the same in all these worlds: we do not know which of them is real.
             # Choosing the best answer for each world apart would use information that we do not
             # have.
             return checked
-        raised = (self._within(bet, worlds, deep=False) for bet in self._likeliest(last_bet))
+        raised = (
+            self._count_safe_worlds(bet, worlds, deep=False)
+            for bet in self._find_likeliest_answers(last_bet)
+        )
         return max(checked, *raised, 0.0)
 
-    def _likeliest(self, last_bet: int) -> Sequence[int]:
+    def _find_likeliest_answers(self, last_bet: int) -> Sequence[int]:
         """Return the answers to a raise that are worth a search: the likeliest possible bets."""
-        answers = self._answers.get(last_bet)
+        answers = self._answers_by_bet.get(last_bet)
         if answers is None:
             bets = [bet for bet in range(last_bet + 1, len(BETS)) if self.possible_bets >> bet & 1]
             bets.sort(key=self.bet_probabilities.__getitem__, reverse=True)
-            answers = self._answers[last_bet] = bets[:_ANSWERS]
+            answers = self._answers_by_bet[last_bet] = bets[:_MAX_ANSWERS]
         return answers
 
 
-def _seed_text(position: BlefPosition) -> str:
-    """Return the text of a position from which the random generator is seeded.
+def _build_seed_text(position: BlefPosition) -> str:
+    """Return the position's text, which seeds the random generator.
 
-    It keeps the field names of the first version. Otherwise old matches would replay differently.
+    It keeps the field names of the first version. Otherwise old matches would replay
+    differently.
     """
     text = repr(position).replace("(seat=", "(me=", 1).replace("RoundMove(", "Move(")
     text = text.replace("round_number=", "number=").replace("card_counts=", "n_cards=")
@@ -129,29 +145,31 @@ def _seed_text(position: BlefPosition) -> str:
 
 def evaluate_bets(
     position: BlefPosition, opponent_models: Mapping[int, OpponentModel] = NO_OPPONENT_MODELS
-) -> BetEvaluation:
+) -> BetProbabilityEstimates:
     """Sample worlds with a generator seeded by the position, and evaluate each bet in them.
 
     `opponent_models` predict the decisions of the players whose style was learned.
     """
-    worlds = sample_worlds(position, Random(_seed_text(position)), opponent_models)
+    worlds = sample_worlds(position, Random(_build_seed_text(position)), opponent_models)
     by_cards = bet_probabilities(card_bits(position.hand), position.hidden_card_count)
     has_many_players = len(position.to_round().active_seats) > MIN_PLAYERS
     weight = _CARDS_WEIGHT_OF_MANY if has_many_players else _CARDS_WEIGHT
     chances = [
         probability
         if probability in {0.0, 1.0}
-        else _within_bounds(
+        else _clamp_probability(
             (sum(world.true_bets >> bet & 1 for world in worlds) + weight * probability)
             / (len(worlds) + weight)
         )
         for bet, probability in enumerate(by_cards)
     ]
-    return BetEvaluation(worlds, chances, reduce(or_, (world.true_bets for world in worlds)))
+    return BetProbabilityEstimates(
+        worlds, chances, reduce(or_, (world.true_bets for world in worlds))
+    )
 
 
-def _within_bounds(chance: float) -> float:
-    return min(1 - _MIN_BELIEF, max(_MIN_BELIEF, chance))
+def _clamp_probability(chance: float) -> float:
+    return min(1 - _MIN_PROBABILITY, max(_MIN_PROBABILITY, chance))
 
 
 def describe_probability(probability: float) -> str:
@@ -198,12 +216,12 @@ class Bayes:
         return replace(decision, reason=f"{assumed} {decision.reason}")
 
 
-def best_decision(position: BlefPosition, evaluation: BetEvaluation) -> BlefDecision:
+def best_decision(position: BlefPosition, evaluation: BetProbabilityEstimates) -> BlefDecision:
     """Return the best decision in these worlds, as if the round were not solved.
 
     Raises `IllegalAction` if the viewer is not to act.
     """
-    options = _bets(evaluation, [bet for bet in legal_choices(position) if bet != CHECK])
+    options = _evaluate_bets(evaluation, [bet for bet in legal_choices(position) if bet != CHECK])
     last_bet = position.last_bet
     if last_bet is not None:
         options.append(
@@ -214,21 +232,23 @@ def best_decision(position: BlefPosition, evaluation: BetEvaluation) -> BlefDeci
     options.sort(key=lambda option: -option.value)
     best = options[0]
     return BlefDecision(
-        best.action, _reason(best, evaluation, last_bet), tuple(options[: _MAX_OPTIONS + 1])
+        best.action,
+        _describe_reason(best, evaluation, last_bet),
+        tuple(options[: _MAX_OPTIONS + 1]),
     )
 
 
-def _bets(evaluation: BetEvaluation, bets: list[int]) -> list[BlefOption]:
-    """Return the bets that are worth a search. The most promising ones are searched deeper."""
+def _evaluate_bets(evaluation: BetProbabilityEstimates, bets: list[int]) -> list[BlefOption]:
+    """Return the most promising bets as options, evaluated by a deep search."""
     likely = [bet for bet in bets if evaluation.possible_bets >> bet & 1] or bets[:1]
-    likely.sort(key=lambda bet: -evaluation.quick_win_probability(bet))
+    likely.sort(key=lambda bet: -evaluation.quick_survival_probability(bet))
     return [
         BlefOption(
             bet,
-            evaluation.win_probability(bet),
+            evaluation.survival_probability(bet),
             describe_probability(evaluation.bet_probabilities[bet]),
         )
-        for bet in likely[:_DEEP_BETS]
+        for bet in likely[:_DEEP_SEARCH_COUNT]
     ]
 
 
@@ -251,7 +271,9 @@ def sample_decision(
     return BlefDecision(action, f"{reason} has {action_text}.", options)
 
 
-def _reason(best: BlefOption, estimate: BetEvaluation, last_bet: int | None) -> str:
+def _describe_reason(
+    best: BlefOption, estimate: BetProbabilityEstimates, last_bet: int | None
+) -> str:
     bet_text = (
         ""
         if last_bet is None

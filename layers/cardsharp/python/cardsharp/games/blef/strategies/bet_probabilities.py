@@ -12,24 +12,24 @@ from typing import NamedTuple
 from cardsharp.games.blef.actions import BETS
 from cardsharp.games.blef.cards import DECK, RANKS, SUITS, BlefCard
 
-_SPAN = len(RANKS)
-_SUITS = tuple(range(0, _SPAN * len(SUITS), _SPAN))
-_SUIT_MASK = 2**_SPAN - 1
-_BITS_A_COUNT = 3
-_COUNT = 2**_BITS_A_COUNT - 1
-_VALUE_BETS = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.rank_counts)
-_FLUSHES = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.suit_counts)
-_EXACT = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.cards)
-_FIRST_FLUSH = _FLUSHES[0]
+_RANK_COUNT = len(RANKS)
+_SUIT_OFFSETS = tuple(range(0, _RANK_COUNT * len(SUITS), _RANK_COUNT))
+_SUIT_MASK = 2**_RANK_COUNT - 1
+_BITS_PER_COUNT = 3
+_COUNT_MASK = 2**_BITS_PER_COUNT - 1
+_RANK_BETS = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.rank_counts)
+_FLUSH_BETS = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.suit_counts)
+_STRAIGHT_FLUSH_BETS = tuple(bet_index for bet_index, bet in enumerate(BETS) if bet.cards)
+_FIRST_FLUSH_BET = _FLUSH_BETS[0]
 _COUNT_BASE = len(SUITS) + 1
 _MAX_CLAIMED_RANKS = 2
-_OF_TWO = tuple(n for n in _VALUE_BETS if len(BETS[n].rank_counts) <= _MAX_CLAIMED_RANKS)
-_STRAIGHTS = tuple(n for n in _VALUE_BETS if n not in _OF_TWO)
-_FIRST_STRAIGHT = _STRAIGHTS[0]
-_SPANS = tuple(tuple(value for value, _ in BETS[n].rank_counts) for n in _STRAIGHTS)
+_GROUP_BETS = tuple(n for n in _RANK_BETS if len(BETS[n].rank_counts) <= _MAX_CLAIMED_RANKS)
+_STRAIGHT_BETS = tuple(n for n in _RANK_BETS if n not in _GROUP_BETS)
+_FIRST_STRAIGHT_BET = _STRAIGHT_BETS[0]
+_STRAIGHT_RANKS = tuple(tuple(value for value, _ in BETS[n].rank_counts) for n in _STRAIGHT_BETS)
 
-RANK_MASKS = tuple(sum(1 << low + value for low in _SUITS) for value in range(_SPAN))
-SUIT_MASKS: tuple[int, ...] = tuple(_SUIT_MASK << low for low in _SUITS)
+RANK_MASKS = tuple(sum(1 << low + value for low in _SUIT_OFFSETS) for value in range(_RANK_COUNT))
+SUIT_MASKS: tuple[int, ...] = tuple(_SUIT_MASK << low for low in _SUIT_OFFSETS)
 """Masks of all cards of each rank and of each suit."""
 
 BetProbabilities = Sequence[float]  # the probability of each of the 88 bets to hold, by action id
@@ -43,7 +43,7 @@ def card_bits(cards: Iterable[BlefCard]) -> int:
 
 def card_bit_index(card: BlefCard) -> int:
     """Return the index of a card's bit."""
-    return _SPAN * card.suit + card.value
+    return _RANK_COUNT * card.suit + card.value
 
 
 # The hidden cards are a random subset of the unseen ones, so each probability is a number of
@@ -53,38 +53,42 @@ def bet_probabilities(seen_cards: int, hidden_count: int) -> list[float]:
 
     Each choice of the hidden cards is equally likely: bets do not count as evidence.
     """
-    suits = [(seen_cards >> low) & _SUIT_MASK for low in _SUITS]
+    suits = [(seen_cards >> low) & _SUIT_MASK for low in _SUIT_OFFSETS]
     unseen = len(DECK) - seen_cards.bit_count()
-    by_values = _odds_of_values(sum(_COUNTS[suit] for suit in suits), unseen, hidden_count)
-    rest = len(_VALUE_BETS) - _FIRST_FLUSH
+    by_values = _compute_rank_bet_probabilities(
+        sum(_COUNTS_BY_SUIT_BITS[suit] for suit in suits), unseen, hidden_count
+    )
+    rest = len(_RANK_BETS) - _FIRST_FLUSH_BET
     flushes = [
-        _chance((_need(_FLUSH_SIZE, suit.bit_count(), _SPAN),), unseen, hidden_count)
+        _compute_probability(
+            (_to_requirement(_FLUSH_SIZE, suit.bit_count(), _RANK_COUNT),), unseen, hidden_count
+        )
         for suit in suits
     ]
     # The bets by seniority: values, flushes, four of a kind, straight flushes.
     return [
-        *by_values[:_FIRST_FLUSH],
+        *by_values[:_FIRST_FLUSH_BET],
         *flushes,
         *by_values[-rest:],
         *[
-            _all_of((cards & ~seen_cards).bit_count(), unseen, hidden_count)
-            for cards in _EXACT_BITS
+            _compute_card_set_probability((cards & ~seen_cards).bit_count(), unseen, hidden_count)
+            for cards in _STRAIGHT_FLUSH_BITS
         ],
     ]
 
 
 def true_bets(cards: int) -> int:
     """Return the bets that hold for these cards, as an integer with a bit for each bet."""
-    suits = [(cards >> low) & _SUIT_MASK for low in _SUITS]
-    bets = _truths_of_values(sum(_COUNTS[suit] for suit in suits))
-    for table, suit in zip(_SUIT_TRUTHS, suits, strict=True):
+    suits = [(cards >> low) & _SUIT_MASK for low in _SUIT_OFFSETS]
+    bets = _find_true_rank_bets(sum(_COUNTS_BY_SUIT_BITS[suit] for suit in suits))
+    for table, suit in zip(_TRUE_SUIT_BETS, suits, strict=True):
         bets |= table[suit]
     return bets
 
 
 def missing_card_bits(bet: int, seen_cards: int) -> int:
     """Return the lowest cards that the pool still needs for a bet to hold, as bits."""
-    claim, rest = BETS[bet], [bit for bit in _CARDS if not bit & seen_cards]
+    claim, rest = BETS[bet], [bit for bit in _CARD_BITS if not bit & seen_cards]
     if claim.cards:
         return card_bits(claim.cards) & ~seen_cards
     sets = [(RANK_MASKS[value], count) for value, count in claim.rank_counts]
@@ -95,20 +99,22 @@ def missing_card_bits(bet: int, seen_cards: int) -> int:
     )
 
 
-def _need(count: int, have: int, of: int) -> CountRequirement:
-    return max(0, count - have), of - have
+def _to_requirement(count: int, have: int, total: int) -> CountRequirement:
+    return max(0, count - have), total - have
 
 
 @cache
-def _chance(needs: tuple[CountRequirement, ...], unseen: int, hidden: int) -> float:
-    """Return the probability that the hidden cards have everything that is needed.
+def _compute_probability(needs: tuple[CountRequirement, ...], unseen: int, hidden: int) -> float:
+    """Return the probability that the hidden cards meet all requirements.
 
-    It is exact: the numbers of ways multiply like polynomials, whose exponent is the number of
-    hidden cards that are used.
+    It is exact: the numbers of ways multiply like polynomials, whose exponent is the number
+    of hidden cards that are used.
     """
     ways = [1]
     for need, rest in needs:
-        ways = _times(ways, [comb(rest, n) if n >= need else 0 for n in range(rest + 1)])
+        ways = _multiply_polynomials(
+            ways, [comb(rest, n) if n >= need else 0 for n in range(rest + 1)]
+        )
     unneeded = unseen - sum(rest for _, rest in needs)
     good = sum(
         count * comb(unneeded, hidden - drawn_count)
@@ -118,57 +124,60 @@ def _chance(needs: tuple[CountRequirement, ...], unseen: int, hidden: int) -> fl
     return good / comb(unseen, hidden)
 
 
-def _times(first: list[int], two: list[int]) -> list[int]:
+def _multiply_polynomials(first: list[int], second: list[int]) -> list[int]:
     """Return the product of two polynomials, given by their coefficients."""
-    product = [0] * (len(first) + len(two) - 1)
+    product = [0] * (len(first) + len(second) - 1)
     for i, a in enumerate(first):
-        for j, b in enumerate(two):
+        for j, b in enumerate(second):
             product[i + j] += a * b
     return product
 
 
 @cache
-def _all_of(missing: int, unseen: int, hidden: int) -> float:
-    """Return the probability that the hidden cards include `missing` certain cards."""
+def _compute_card_set_probability(missing: int, unseen: int, hidden: int) -> float:
+    """Return the probability that the hidden cards include `missing` specific cards."""
     if missing > hidden:
         return 0.0
     return comb(unseen - missing, hidden - missing) / comb(unseen, hidden)
 
 
 @lru_cache(maxsize=8192)
-def _odds_of_values(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
-    """Return the probabilities of the bets on ranks alone; `counts` has the seen cards by rank."""
-    have = [(counts >> (_BITS_A_COUNT * value)) & _COUNT for value in range(_SPAN)]
-    claims = _claims(unseen, hidden)
+def _compute_rank_bet_probabilities(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
+    """Return the probabilities of the bets on ranks alone.
+
+    `counts` has the number of seen cards of each rank, in a few bits each.
+    """
+    have = [(counts >> (_BITS_PER_COUNT * value)) & _COUNT_MASK for value in range(_RANK_COUNT)]
+    claims = _build_claim_probabilities(unseen, hidden)
     probabilities = [
-        row[_COUNT_BASE * have[first] + have[two]] for row, first, two in claims.of_two
+        row[_COUNT_BASE * have[first] + have[two]] for row, first, two in claims.groups
     ]
-    lacking = (sum(not have[value] for value in span) for span in _SPANS)
-    probabilities[_FIRST_STRAIGHT:_FIRST_STRAIGHT] = [
+    lacking = (sum(not have[value] for value in span) for span in _STRAIGHT_RANKS)
+    probabilities[_FIRST_STRAIGHT_BET:_FIRST_STRAIGHT_BET] = [
         claims.straights[lacked] for lacked in lacking
     ]
     return tuple(probabilities)
 
 
-class _Claims(NamedTuple):
-    """Probabilities of claims on one or two ranks, with these ranks, and of straights."""
+class _ClaimProbabilities(NamedTuple):
+    """Probabilities of the claims on one or two ranks, with these ranks, and of straights."""
 
-    of_two: Sequence[tuple["_Row", int, int]]
-    straights: "_Row"
+    groups: Sequence[tuple["_LazyProbabilities", int, int]]
+    straights: "_LazyProbabilities"
 
 
 @cache
-def _claims(unseen: int, hidden: int) -> _Claims:
-    rows: dict[tuple[int, ...], _Row] = {}
+def _build_claim_probabilities(unseen: int, hidden: int) -> _ClaimProbabilities:
+    rows: dict[tuple[int, ...], _LazyProbabilities] = {}
     of_two = []
-    for bet_index in _OF_TWO:
+    for bet_index in _GROUP_BETS:
         (first, n), (two, m) = (*BETS[bet_index].rank_counts, (0, 0))[:2]
-        row = rows.setdefault((n, m), _Row((n, m), unseen, hidden))
+        row = rows.setdefault((n, m), _LazyProbabilities((n, m), unseen, hidden))
         of_two.append((row, first, two))
-    return _Claims(of_two, _Row((), unseen, hidden))
+    return _ClaimProbabilities(of_two, _LazyProbabilities((), unseen, hidden))
 
 
-class _Row(dict[int, float]):
+class _LazyProbabilities(dict[int, float]):
     """Lazily computed probabilities of claims of the same sizes, by the cards seen.
 
     For claims on two ranks the key is `_COUNT_BASE` times the cards of the first rank plus
@@ -177,48 +186,62 @@ class _Row(dict[int, float]):
 
     def __init__(self, counts: tuple[int, ...], unseen: int, hidden: int) -> None:
         super().__init__()
-        self._counts, self._among = counts, (unseen, hidden)
+        self._claimed_counts, self._unseen_and_hidden = counts, (unseen, hidden)
 
     def __missing__(self, key: int) -> float:
-        claimed = zip(self._counts, divmod(key, _COUNT_BASE), strict=True) if self._counts else ()
-        needs = [_need(n, have, len(SUITS)) for n, have in claimed if n > have]
-        needs += [] if self._counts else [_need(1, 0, len(SUITS))] * key
-        self[key] = probability = _chance(tuple(sorted(needs)), *self._among)
+        claimed = (
+            zip(self._claimed_counts, divmod(key, _COUNT_BASE), strict=True)
+            if self._claimed_counts
+            else ()
+        )
+        needs = [_to_requirement(n, have, len(SUITS)) for n, have in claimed if n > have]
+        needs += [] if self._claimed_counts else [_to_requirement(1, 0, len(SUITS))] * key
+        self[key] = probability = _compute_probability(
+            tuple(sorted(needs)), *self._unseen_and_hidden
+        )
         return probability
 
 
-def _truths_of_values(counts: int) -> int:
+def _find_true_rank_bets(counts: int) -> int:
     bets = -1
-    for by_count in _ALLOWED:
-        bets &= by_count[counts & _COUNT]
-        counts >>= _BITS_A_COUNT
+    for by_count in _POSSIBLE_BETS:
+        bets &= by_count[counts & _COUNT_MASK]
+        counts >>= _BITS_PER_COUNT
     return bets
 
 
-def _allowed(value: int, count: int) -> int:
+def _find_possible_bets(value: int, count: int) -> int:
     """Return the bets that `count` cards of a rank do not rule out, as an integer of bits."""
     needed = (
-        (bet_index, dict(BETS[bet_index].rank_counts).get(value, 0)) for bet_index in _VALUE_BETS
+        (bet_index, dict(BETS[bet_index].rank_counts).get(value, 0)) for bet_index in _RANK_BETS
     )
     return sum(1 << bet_index for bet_index, required in needed if count >= required)
 
 
-def _suit_truths(colour: int) -> tuple[int, ...]:
-    """Return, for each set of cards of a suit, the bets on suits and cards that it makes true."""
-    pools = [tuple(BlefCard(value, colour) for value in values) for values in _VALUES_OF]
+def _find_true_suit_bets(colour: int) -> tuple[int, ...]:
+    """Return the bets on suits and cards that each set of cards of a suit makes true."""
+    pools = [tuple(BlefCard(value, colour) for value in values) for values in _RANKS_BY_SUIT_BITS]
     return tuple(
-        sum(1 << bet_index for bet_index in (*_FLUSHES, *_EXACT) if BETS[bet_index].holds(pool))
+        sum(
+            1 << bet_index
+            for bet_index in (*_FLUSH_BETS, *_STRAIGHT_FLUSH_BETS)
+            if BETS[bet_index].holds(pool)
+        )
         for pool in pools
     )
 
 
-_CARDS = [1 << card_bit_index(card) for card in DECK]
-_FLUSH_SIZE = BETS[_FIRST_FLUSH].suit_counts[0][1]
-_VALUES_OF = [
-    [value for value in range(_SPAN) if suit >> value & 1] for suit in range(_SUIT_MASK + 1)
+_CARD_BITS = [1 << card_bit_index(card) for card in DECK]
+_FLUSH_SIZE = BETS[_FIRST_FLUSH_BET].suit_counts[0][1]
+_RANKS_BY_SUIT_BITS = [
+    [value for value in range(_RANK_COUNT) if suit >> value & 1] for suit in range(_SUIT_MASK + 1)
 ]
-_COUNTS = [sum(1 << _BITS_A_COUNT * value for value in values) for values in _VALUES_OF]
+_COUNTS_BY_SUIT_BITS = [
+    sum(1 << _BITS_PER_COUNT * value for value in values) for values in _RANKS_BY_SUIT_BITS
+]
 """Ranks of a suit's cards: three bits for the number of each rank. The suits can be added up."""
-_EXACT_BITS = tuple(card_bits(BETS[bet_index].cards) for bet_index in _EXACT)
-_ALLOWED = [[_allowed(value, n) for n in range(_COUNT_BASE)] for value in range(_SPAN)]
-_SUIT_TRUTHS = tuple(_suit_truths(colour) for colour in range(len(SUITS)))
+_STRAIGHT_FLUSH_BITS = tuple(card_bits(BETS[bet_index].cards) for bet_index in _STRAIGHT_FLUSH_BETS)
+_POSSIBLE_BETS = [
+    [_find_possible_bets(value, n) for n in range(_COUNT_BASE)] for value in range(_RANK_COUNT)
+]
+_TRUE_SUIT_BETS = tuple(_find_true_suit_bets(colour) for colour in range(len(SUITS)))

@@ -51,8 +51,8 @@ def equilibrium_strategy(position: BlefPosition) -> MixedStrategy | None:
     """
     if starter_and_other_card_counts(position) not in SOLVED_CARD_COUNTS:
         return None
-    plan, bets, hand = _plan_and_hand(position)
-    if not _cannot_hold(position):
+    plan, bets, hand = _load_plan_and_hand(position)
+    if not _is_last_bet_impossible(position):
         # After a bet of our own that the equilibrium never makes, its rows are arbitrary: the
         # equilibrium does not reach them, so nothing balances them.
         for index in range(len(bets) % 2, len(bets), 2):
@@ -63,15 +63,19 @@ def equilibrium_strategy(position: BlefPosition) -> MixedStrategy | None:
 
 def solved_mixed_strategy(position: BlefPosition) -> MixedStrategy:
     """Return the solved plan's mixed strategy, whatever the viewer bet earlier."""
-    return CHECK_ONLY if _cannot_hold(position) else look_up_plan(*_plan_and_hand(position))
+    return (
+        CHECK_ONLY
+        if _is_last_bet_impossible(position)
+        else look_up_plan(*_load_plan_and_hand(position))
+    )
 
 
-def _cannot_hold(position: BlefPosition) -> bool:
+def _is_last_bet_impossible(position: BlefPosition) -> bool:
     last_bet = position.last_bet
     return last_bet is not None and BETS[last_bet].size > sum(position.card_counts)
 
 
-def _plan_and_hand(position: BlefPosition) -> tuple[BehaviorStrategy, tuple[int, ...], str]:
+def _load_plan_and_hand(position: BlefPosition) -> tuple[BehaviorStrategy, tuple[int, ...], str]:
     """Return the viewer's plan, the bets so far, and the viewer's hand."""
     solved = load_solution(*starter_and_other_card_counts(position))
     plan = solved["other"] if len(position.history) % 2 else solved["starter"]
@@ -80,12 +84,16 @@ def _plan_and_hand(position: BlefPosition) -> tuple[BehaviorStrategy, tuple[int,
 
 
 @cache
-def load_solution(starter: int, other: int) -> SolvedRound:
+def load_solution(starter_card_count: int, other_card_count: int) -> SolvedRound:
     """Return the table of a round, which is read on first use.
 
     Raises `ConfigError` if it cannot be read.
     """
-    file = files("cardsharp.games.blef.strategies") / "tables" / f"{starter}v{other}.json"
+    file = (
+        files("cardsharp.games.blef.strategies")
+        / "tables"
+        / f"{starter_card_count}v{other_card_count}.json"
+    )
     try:
         read: SolvedRound = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:

@@ -28,9 +28,9 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
 from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
 from cardsharp.games.blef.strategies.mapped_file import (
     INTEGER_BYTES,
-    MappedFile,
+    MappedTableFile,
     decompress_section,
-    read_mapped_file,
+    map_round_tables,
     write_mapped_file,
 )
 from cardsharp.games.blef.strategies.table_lookup import NO_BET
@@ -45,7 +45,7 @@ LARGE_ROUND_PROBABILITY_SCALE = 50  # the file stores probabilities in fiftieths
 LARGE_ROUNDS_FORMAT = 2
 DEFAULT_FILE = Path(str(files("cardsharp.games.blef.strategies") / "tables" / "large.bin"))
 
-_WEIGHTS = (
+_SOFTMAX_WEIGHTS = (
     0.0,
     *(
         exp((parts / LARGE_ROUND_PROBABILITY_SCALE - 0.6) / SOFTMAX_TEMPERATURE)
@@ -64,7 +64,7 @@ class LargeRoundPolicy:
     """
 
     rounds: Mapping[CardCounts, memoryview]
-    mapped_file: MappedFile
+    mapped_file: MappedTableFile
 
     def read_encoded_probabilities(self, cards: CardCounts, last_bet: int) -> bytes:
         """Return the encoded probabilities after a last bet, one byte each.
@@ -89,19 +89,21 @@ def mixed_strategy(
     overlap = bet_overlap_class(previous, last_bet)
     weights = {}
     if last_bet != NO_BET:
-        weights[CHECK] = _WEIGHTS[row[_class_of(chances[last_bet]) * OVERLAP_CLASSES + overlap]]
+        weights[CHECK] = _SOFTMAX_WEIGHTS[
+            row[_classify_probability(chances[last_bet]) * OVERLAP_CLASSES + overlap]
+        ]
     start = PROBABILITY_CLASSES * OVERLAP_CLASSES + overlap
     for bet in range(last_bet + 1, len(BETS)):
-        kind = _class_of(chances[bet]) * HELP_CLASSES
+        kind = _classify_probability(chances[bet]) * HELP_CLASSES
         if last_bet != NO_BET:
-            kind += min(shared_missing_cards(bet, last_bet, hand_mask), HELP_CLASSES - 1)
-        weights[bet] = _WEIGHTS[row[start + kind * OVERLAP_CLASSES]]
+            kind += min(shared_missing_card_count(bet, last_bet, hand_mask), HELP_CLASSES - 1)
+        weights[bet] = _SOFTMAX_WEIGHTS[row[start + kind * OVERLAP_CLASSES]]
         start += FEATURE_COUNT * OVERLAP_CLASSES
     total = sum(weights.values())
     return tuple((action, weight / total) for action, weight in weights.items() if weight)
 
 
-def _class_of(chance: float) -> int:
+def _classify_probability(chance: float) -> int:
     return bisect_right(PROBABILITY_BINS, chance)
 
 
@@ -111,41 +113,41 @@ def bet_overlap_class(previous: int, last_bet: int) -> int:
     if NO_BET in (previous, last_bet):
         return 0
     first, two = BETS[previous], BETS[last_bet]
-    if _colour_of(previous) != _colour_of(last_bet):
+    if _find_bet_suit(previous) != _find_bet_suit(last_bet):
         return 1
     if first.cards and two.cards:
         shared, size = len(first.cards & two.cards), first.size
     elif first.rank_counts:
-        shared, size = sum(_claimed_by_both(last_bet, previous).values()), first.size
+        shared, size = sum(_find_shared_rank_counts(last_bet, previous).values()), first.size
     else:
         return 3
     return 1 if not shared else 2 if shared < size else 3
 
 
-def shared_missing_cards(bet: int, last_bet: int, hand_mask: int) -> int:
+def shared_missing_card_count(bet: int, last_bet: int, hand_mask: int) -> int:
     """Return how many of the cards that the hand lacks for a bet the last bet claims too."""
-    colour = _colour_of(bet)
-    if colour != _colour_of(last_bet):
+    colour = _find_bet_suit(bet)
+    if colour != _find_bet_suit(last_bet):
         return 0
     if BETS[bet].cards and BETS[last_bet].cards:
-        return (_bits(bet) & _bits(last_bet) & ~hand_mask).bit_count()
+        return (_find_bet_card_bits(bet) & _find_bet_card_bits(last_bet) & ~hand_mask).bit_count()
     if colour >= 0:
         return min(
             missing_card_bits(candidate, hand_mask).bit_count() for candidate in (bet, last_bet)
         )
-    both = _claimed_by_both(bet, last_bet)
+    both = _find_shared_rank_counts(bet, last_bet)
     return sum(max(0, n - (hand_mask & RANK_MASKS[value]).bit_count()) for value, n in both.items())
 
 
 @cache
-def _claimed_by_both(bet: int, last_bet: int) -> dict[int, int]:
+def _find_shared_rank_counts(bet: int, last_bet: int) -> dict[int, int]:
     of_last = dict(BETS[last_bet].rank_counts)
     both = {value: min(needed, of_last.get(value, 0)) for value, needed in BETS[bet].rank_counts}
     return {value: count for value, count in both.items() if count}
 
 
 @cache
-def _colour_of(bet: int) -> int:
+def _find_bet_suit(bet: int) -> int:
     """Return the suit of a bet, -1 if it is on ranks alone."""
     claim = BETS[bet]
     if claim.cards:
@@ -154,7 +156,7 @@ def _colour_of(bet: int) -> int:
 
 
 @cache
-def _bits(bet: int) -> int:
+def _find_bet_card_bits(bet: int) -> int:
     return card_bits(BETS[bet].cards)
 
 
@@ -166,7 +168,7 @@ def load_large_round_policy() -> LargeRoundPolicy:
 
 def read_policy(file: Path) -> LargeRoundPolicy:
     """Map a policy file into memory; rows are read on access; raise `ConfigError`."""
-    entries, mapped = read_mapped_file(file, LARGE_ROUNDS_FORMAT)
+    entries, mapped = map_round_tables(file, LARGE_ROUNDS_FORMAT)
     rounds = {
         (player_cards, opponent_cards): mapped.body[at : at + INTEGER_BYTES * (len(BETS) + 2)].cast(
             "I"
@@ -180,7 +182,7 @@ def write_policy(file: Path, producer: str, rounds: Mapping[CardCounts, bytes]) 
     """Write a learned policy: all rows of each round, one after the other."""
     body, entries = bytearray(), []
     for cards, values in sorted(rounds.items()):
-        packed = [compress(row, 9) for row in _rows(values)]
+        packed = [compress(row, 9) for row in _split_rows(values)]
         begins = [len(body) + INTEGER_BYTES * (len(packed) + 1)]
         for row in packed:
             begins.append(begins[-1] + len(row))
@@ -191,7 +193,7 @@ def write_policy(file: Path, producer: str, rounds: Mapping[CardCounts, bytes]) 
     write_mapped_file(file, LARGE_ROUNDS_FORMAT, producer, entries, bytes(body))
 
 
-def _rows(values: bytes) -> Iterator[bytes]:
+def _split_rows(values: bytes) -> Iterator[bytes]:
     at = 0
     for last_bet in range(NO_BET, len(BETS)):
         row_length = (

@@ -18,8 +18,8 @@ INTEGER_BYTES = 4  # bytes of a number in the body; numbers are aligned to multi
 
 
 @dataclass(frozen=True, slots=True)
-class MappedFile:
-    """Header and body of a table file: the command that produced it, the checksum, and the body."""
+class MappedTableFile:
+    """Table file mapped into memory: the command that produced it, its checksum, and its body."""
 
     producer: str
     checksum: int
@@ -30,8 +30,11 @@ class MappedFile:
         return crc32(self.body) == self.checksum
 
 
-def read_mapped_file(file: Path, format_: int) -> tuple[list[Any], MappedFile]:
-    """Return the header's entries of the rounds, and the file; raise `ConfigError`."""
+def map_round_tables(file: Path, format_: int) -> tuple[list[Any], MappedTableFile]:
+    """Map a file of round tables into memory; return its header's rounds and the file.
+
+    Raises `ConfigError` if it cannot be read, or has another format than `format_`.
+    """
     try:
         with file.open("rb") as opened:
             mapped = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
@@ -42,7 +45,7 @@ def read_mapped_file(file: Path, format_: int) -> tuple[list[Any], MappedFile]:
         raise unreadable_file_error(str(file)) from error
     if file_format != format_:
         raise ConfigError(f"{file} has format {file_format}, not {format_}; train it again.")
-    return head["rounds"], MappedFile(head["made_by"], head["crc32"], mapped[end + 1 :])
+    return head["rounds"], MappedTableFile(head["made_by"], head["crc32"], mapped[end + 1 :])
 
 
 def decompress_section(body: memoryview, begin: int, end: int) -> bytes:
@@ -61,7 +64,7 @@ def unreadable_file_error(file: str) -> ConfigError:
 def write_mapped_file(
     file: Path, format_: int, producer: str, rounds: Sequence[object], body: bytes
 ) -> None:
-    """Write a file that `read_mapped_file` can read."""
+    """Write a file that `map_round_tables` can read."""
     head = {"format": format_, "made_by": producer, "crc32": crc32(body), "rounds": rounds}
     line = json.dumps(head).encode()
     line += b" " * (-(len(line) + 1) % INTEGER_BYTES) + b"\n"

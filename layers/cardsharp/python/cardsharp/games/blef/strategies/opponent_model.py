@@ -17,24 +17,24 @@ from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import MIN_PLAYERS, Round
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.betting_model import (
-    BetFeatures,
     BettingModel,
+    HandBetFeatures,
     PreparedBettingModel,
     bet_features,
-    bet_features_if_true,
+    bet_features_if_believed,
 )
 from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
 from cardsharp.games.blef.strategies.opponent_types import (
     HABIT_WEIGHTS,
     NO_BET,
     Weights,
-    opponent_type_of,
+    possible_opponent_hand,
 )
 from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 
-_FADES = 0.95  # factor by which the weight of a decision falls with each later one
-_RATE, _STEADY, _HALF = 1.2, 0.5, 20.0
-"""Learning rate: at first `_RATE`, half of it after `_HALF` decisions, at least `_STEADY` of it."""
+_DECAY_FACTOR = 0.95  # factor by which the weight of a decision falls with each later one
+_LEARNING_RATE, _MIN_RATE_SHARE, _HALVING_DECISIONS = 1.2, 0.5, 20.0
+"""Learning rate at first, the minimum share of it, and the decisions after which it is halved."""
 
 _CARDS_ONLY_PRIOR, _BELIEVING_PRIOR = 0.3, 0.05
 """Prior probabilities that a betting model predicts a player best.
@@ -42,19 +42,20 @@ _CARDS_ONLY_PRIOR, _BELIEVING_PRIOR = 0.3, 0.05
 The first model uses the player's own cards, the second also what the last bet claims.
 """
 
-_FAINT = 0.08  # a believing model less likely than this is not evaluated
-_UNREAD = 0.1  # share of the prior weights that always remains in the models' weights
-_TEMPER = 0.7  # exponent of the evidence, below 1 because no model fits a player exactly
+_MIN_BELIEVING_WEIGHT = 0.08  # a believing model less likely than this is not evaluated
+_PRIOR_SHARE = 0.1  # share of the prior weights that always remains in the models' weights
+_EVIDENCE_EXPONENT = 0.7  # exponent of the evidence, below 1 because no model fits a player exactly
 _MODEL_ERROR_RATE, _POLICY_ERROR_RATE = 0.02, 0.05
 """Shares of decisions that a betting model, or our tables, cannot predict at all."""
 
-_ENOUGH = 0.1  # log odds from which we play a best response to the model
-_LARGE, _UNLIKE, _MAX_COUNTED_DECISIONS = 8, 0.3, 20
+_MIN_LOG_ODDS = 0.1  # log odds from which we play a best response to the model
+_LARGE_ROUND_CARDS, _LOG_ODDS_PER_DECISION, _MAX_COUNTED_DECISIONS = 8, 0.3, 20
 """Limits for large rounds, in which an opponent may have learned our tables.
 
-From `_LARGE` cards on, we play our tables only against a player who is like them: whose decisions
-they predict better than the models do by `_UNLIKE` each, of `_MAX_COUNTED_DECISIONS` at most. The
-decisions of a player who plays by the tables are predicted better by about 1 each.
+From `_LARGE_ROUND_CARDS` cards on, we play our tables only against a player who plays like them.
+The tables must predict that player's decisions better than the models do, by
+`_LOG_ODDS_PER_DECISION` for each of at most `_MAX_COUNTED_DECISIONS` decisions. The decisions of
+a player who plays by the tables are predicted better by about 1 each.
 """
 
 MODEL_PRIOR: Weights = (
@@ -87,9 +88,9 @@ class OpponentModel:
     def habit_and_model_weights(self) -> Weights:
         """Posterior weights of the habits, followed by those of the two betting models."""
         weights = self._posterior_weights
-        if weights[-1] < _FAINT * sum(weights):
-            return (*_blended(weights[:-1], MODEL_PRIOR[:-1]), 0.0)
-        return _blended(weights, MODEL_PRIOR)
+        if weights[-1] < _MIN_BELIEVING_WEIGHT * sum(weights):
+            return (*_blend_with_prior(weights[:-1], MODEL_PRIOR[:-1]), 0.0)
+        return _blend_with_prior(weights, MODEL_PRIOR)
 
     @property
     def model_over_tables_log_odds(self) -> float:
@@ -106,38 +107,39 @@ class OpponentModel:
         # small that all weights would become 0.
         top = max(self.log_likelihoods)
         return [
-            prior * exp(_TEMPER * (log_likelihood - top))
+            prior * exp(_EVIDENCE_EXPONENT * (log_likelihood - top))
             for prior, log_likelihood in zip(MODEL_PRIOR, self.log_likelihoods, strict=True)
         ]
 
     def likelihood(
-        self, model_index: int, features: BetFeatures, last_bet: int, action: int
+        self, model_index: int, features: HandBetFeatures, last_bet: int, action: int
     ) -> float:
         """Return the likelihood of this action after `last_bet` by one of the betting models."""
         foretold = (1 - _MODEL_ERROR_RATE) * self.prepared_betting_models[
             model_index
         ].action_probability(features, last_bet, action)
-        return foretold + _MODEL_ERROR_RATE * _even(last_bet)
+        return foretold + _MODEL_ERROR_RATE * _compute_uniform_probability(last_bet)
 
 
-def _blended(weights: Sequence[float], prior_weights: Sequence[float]) -> Weights:
-    """Normalise the posterior weights, and mix in a part of the prior."""
+def _blend_with_prior(weights: Sequence[float], prior_weights: Sequence[float]) -> Weights:
+    """Normalise the posterior weights, and mix in a share of the prior."""
     every, prior_total = sum(weights), sum(prior_weights)
     pairs = zip(weights, prior_weights, strict=True)
     return tuple(
-        (1 - _UNREAD) * weight / every + _UNREAD * two / prior_total for weight, two in pairs
+        (1 - _PRIOR_SHARE) * weight / every + _PRIOR_SHARE * two / prior_total
+        for weight, two in pairs
     )
 
 
-def _even(last_bet: int) -> float:
+def _compute_uniform_probability(last_bet: int) -> float:
     """Return the probability of an action after `last_bet` for a uniformly random player."""
     return 1 / (len(BETS) - last_bet - (last_bet == NO_BET))
 
 
-_UNKNOWN = OpponentModel((BettingModel(), BettingModel()))
+_NEW_OPPONENT_MODEL = OpponentModel((BettingModel(), BettingModel()))
 
 
-def opponent_models(position: BlefPosition) -> Mapping[int, OpponentModel]:
+def opponent_models_by_seat(position: BlefPosition) -> Mapping[int, OpponentModel]:
     """Return models of the active opponents by seat."""
     opponents = (seat for seat in position.to_round().active_seats if seat != position.seat)
     return {seat: opponent_model_of(position.earlier_rounds, seat) for seat in opponents}
@@ -149,10 +151,14 @@ def prefers_best_response(
     """Return True if a best response to the models is better than playing by our tables."""
     if len(position.card_counts) > MIN_PLAYERS:
         return True
-    large = sum(position.card_counts) >= _LARGE
+    large = sum(position.card_counts) >= _LARGE_ROUND_CARDS
     return all(
         model.model_over_tables_log_odds
-        > (-_UNLIKE * min(model.decisions, _MAX_COUNTED_DECISIONS) if large else _ENOUGH)
+        > (
+            -_LOG_ODDS_PER_DECISION * min(model.decisions, _MAX_COUNTED_DECISIONS)
+            if large
+            else _MIN_LOG_ODDS
+        )
         for model in opponent_models.values()
     )
 
@@ -161,61 +167,72 @@ def prefers_best_response(
 def opponent_model_of(rounds: Sequence[Round], seat: int) -> OpponentModel:
     """Return the model of a player learned from these rounds."""
     if not rounds:
-        return _UNKNOWN
+        return _NEW_OPPONENT_MODEL
     *earlier, over = rounds
     return _update_by_round(opponent_model_of(tuple(earlier), seat), over, seat)
 
 
-def _update_by_round(reading: OpponentModel, over: Round, seat: int) -> OpponentModel:
-    if seat not in over.active_seats or not over.hands[seat]:
-        return reading
-    cards, hidden = card_bits(over.hands[seat]), sum(over.n_cards) - over.n_cards[seat]
-    traits, mind = bet_features(cards, hidden), opponent_type_of(cards, hidden)
+def _update_by_round(
+    opponent_model: OpponentModel, closed_round: Round, seat: int
+) -> OpponentModel:
+    if seat not in closed_round.active_seats or not closed_round.hands[seat]:
+        return opponent_model
+    cards, hidden = (
+        card_bits(closed_round.hands[seat]),
+        sum(closed_round.n_cards) - closed_round.n_cards[seat],
+    )
+    traits, mind = bet_features(cards, hidden), possible_opponent_hand(cards, hidden)
     last_bet = NO_BET
-    for move_index, (mover, action) in enumerate(over.history[:-1]):
+    for move_index, (mover, action) in enumerate(closed_round.history[:-1]):
         if mover == seat and last_bet != len(BETS) - 1:
-            live = replace(over, turn=seat, history=over.history[:move_index])
+            live = replace(closed_round, turn=seat, history=closed_round.history[:move_index])
             mixed = mixed_strategy(position_of(live, seat))
-            habits = mind.decision_likelihoods(last_bet, action)
-            model_features = traits, bet_features_if_true(cards, hidden, last_bet)
+            habits = mind.decision_likelihoods_by_habit(last_bet, action)
+            model_features = traits, bet_features_if_believed(cards, hidden, last_bet)
             model_likelihoods = (
-                reading.likelihood(model_index, model_features[model_index], last_bet, action)
+                opponent_model.likelihood(
+                    model_index, model_features[model_index], last_bet, action
+                )
                 for model_index in (CARDS_ONLY, BELIEVING_LAST_BET)
             )
-            reading = _update_by_decision(
-                reading, model_features, (last_bet, action), (*habits, *model_likelihoods), mixed
+            opponent_model = _update_by_decision(
+                opponent_model,
+                model_features,
+                (last_bet, action),
+                (*habits, *model_likelihoods),
+                mixed,
             )
         last_bet = action
-    return reading
+    return opponent_model
 
 
 def _update_by_decision(
-    reading: OpponentModel,
-    model_features: tuple[BetFeatures, BetFeatures],
+    opponent_model: OpponentModel,
+    model_features: tuple[HandBetFeatures, HandBetFeatures],
     decision: tuple[int, int],
-    foretold: Sequence[float],
+    likelihoods: Sequence[float],
     mixed: MixedStrategy | None,
 ) -> OpponentModel:
-    """Update a model by one decision; tables without an answer count as neutral."""
+    """Return the model updated by one decision; tables without an answer count as neutral."""
     last_bet, action = decision
-    log_likelihoods = [log(probability) for probability in foretold]
+    log_likelihoods = [log(probability) for probability in likelihoods]
     table = log_likelihoods[len(HABIT_WEIGHTS)]
     if mixed is not None:
         often = (1 - _POLICY_ERROR_RATE) * dict(mixed).get(action, 0.0)
-        table = log(often + _POLICY_ERROR_RATE * _even(last_bet))
-    pace = max(_STEADY, 1 / (1 + reading.decisions / _HALF))
+        table = log(often + _POLICY_ERROR_RATE * _compute_uniform_probability(last_bet))
+    pace = max(_MIN_RATE_SHARE, 1 / (1 + opponent_model.decisions / _HALVING_DECISIONS))
     by_cards, faith = (
-        model.updated(traits, last_bet, action, _RATE * pace)
-        for model, traits in zip(reading.betting_models, model_features, strict=True)
+        model.updated(traits, last_bet, action, _LEARNING_RATE * pace)
+        for model, traits in zip(opponent_model.betting_models, model_features, strict=True)
     )
     return OpponentModel(
         (by_cards, faith),
         tuple(
-            _FADES * previous_total + log_likelihood
+            _DECAY_FACTOR * previous_total + log_likelihood
             for previous_total, log_likelihood in zip(
-                reading.log_likelihoods, log_likelihoods, strict=True
+                opponent_model.log_likelihoods, log_likelihoods, strict=True
             )
         ),
-        _FADES * reading.policy_log_likelihood + table,
-        reading.decisions + 1,
+        _DECAY_FACTOR * opponent_model.policy_log_likelihood + table,
+        opponent_model.decisions + 1,
     )

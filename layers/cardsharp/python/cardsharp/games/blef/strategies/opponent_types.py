@@ -16,7 +16,7 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
 )
 
 NO_BET = -1  # the last bet of a round without a bet
-_FROM_THE_TOP = range(len(BETS) - 1, NO_BET, -1)
+_BETS_DESCENDING = range(len(BETS) - 1, NO_BET, -1)
 
 Replies = Mapping[int, int]  # the reply to each last bet
 
@@ -39,78 +39,88 @@ BETTING_HABITS = (BettingHabit(0.5), BettingHabit(0.3, 0.2, 0.5), BettingHabit(0
 """The habits of careful players, of bold players, and of bold players who doubt more bets."""
 
 Weights = tuple[float, ...]  # probability of each habit
-_BOLD = {habit.bet_threshold for habit in BETTING_HABITS}
+_BET_THRESHOLDS = {habit.bet_threshold for habit in BETTING_HABITS}
 
 HABIT_WEIGHTS: Weights = tuple(habit.weight for habit in BETTING_HABITS)  # of an unknown player
-_SLIP = 0.1  # share of decisions against the habit
+_SLIP_RATE = 0.1  # share of decisions against the habit
 _TEMPERATURE = 0.12  # of the softmax that picks a bet against the habit
 
 
 @cache  # a few thousand entries: the probabilities come from counts of cards
-def _plausible(chance: float) -> float:
-    """Return the relative frequency of a bet of this probability when the habit is broken."""
+def _compute_softmax_weight(chance: float) -> float:
+    """Return the relative frequency of a bet of this probability against the habit."""
     return exp((chance - 1) / _TEMPERATURE)
 
 
 @dataclass(frozen=True, slots=True)
-class OpponentType:
+class PossibleOpponentHand:
     """A hand that the opponent may have, with each bet's probability and each habit's replies."""
 
     bet_probabilities: BetProbabilities
     replies_by_habit: tuple[Replies, ...]
 
-    def decision_likelihoods(self, last_bet: int, action: int) -> list[float]:
+    def decision_likelihoods_by_habit(self, last_bet: int, action: int) -> list[float]:
         """Return the likelihood of this decision after `last_bet` by habit."""
         if action != CHECK:
-            return self.bet_likelihoods(last_bet, action)
+            return self.bet_likelihoods_by_habit(last_bet, action)
         answers = (replies[last_bet] for replies in self.replies_by_habit)
-        return [1 - _SLIP if reply == CHECK else _SLIP / 2 for reply in answers]
+        return [1 - _SLIP_RATE if reply == CHECK else _SLIP_RATE / 2 for reply in answers]
 
-    def bet_likelihoods(self, last_bet: int, bet: int) -> list[float]:
-        """Return the likelihood of this bet above `last_bet` by habit."""
-        plausible = [*map(_plausible, self.bet_probabilities[last_bet + 1 :])]
-        slip = _SLIP * plausible[bet - last_bet - 1] / sum(plausible)
+    def bet_likelihoods_by_habit(self, last_bet: int, bet: int) -> list[float]:
+        """Return for each betting habit the likelihood of this bet above `last_bet`."""
+        plausible = [*map(_compute_softmax_weight, self.bet_probabilities[last_bet + 1 :])]
+        slip = _SLIP_RATE * plausible[bet - last_bet - 1] / sum(plausible)
         return [
-            slip + (1 - _SLIP) * (replies[last_bet] == bet) for replies in self.replies_by_habit
+            slip + (1 - _SLIP_RATE) * (replies[last_bet] == bet)
+            for replies in self.replies_by_habit
         ]
 
 
 @lru_cache(maxsize=8192)
-def opponent_type_of(cards: int, hidden: int) -> OpponentType:
-    """Return the type of a player with these cards who does not see `hidden` others."""
-    chances = bet_probabilities(cards, hidden)
-    dared = {bold: _dared(bold, chances) for bold in _BOLD}
-    return OpponentType(
+def possible_opponent_hand(cards: int, hidden_card_count: int) -> PossibleOpponentHand:
+    """Return the model of a hand: the probability of each bet, and the replies of each habit.
+
+    The player holds `cards`; `hidden_card_count` other cards in play are unseen.
+    """
+    chances = bet_probabilities(cards, hidden_card_count)
+    dared = {bold: _find_highest_bet(bold, chances) for bold in _BET_THRESHOLDS}
+    return PossibleOpponentHand(
         chances,
-        tuple(_Replies(habit, chances, dared[habit.bet_threshold]) for habit in BETTING_HABITS),
+        tuple(
+            _HabitReplies(habit, chances, dared[habit.bet_threshold]) for habit in BETTING_HABITS
+        ),
     )
 
 
-def _dared(bold: float | None, chances: BetProbabilities) -> int:
-    """Return the highest bet that is at least as likely as `bold`, or `NO_BET`."""
-    if bold is None:
+def _find_highest_bet(bet_threshold: float | None, chances: BetProbabilities) -> int:
+    """Return the highest bet that is at least as likely as `bet_threshold`, or `NO_BET`."""
+    if bet_threshold is None:
         return NO_BET
-    return next((bet for bet in _FROM_THE_TOP if chances[bet] >= bold), NO_BET)
+    return next((bet for bet in _BETS_DESCENDING if chances[bet] >= bet_threshold), NO_BET)
 
 
-class _Replies(dict[int, int]):
+class _HabitReplies(dict[int, int]):
     """Replies of a habit to each last bet, computed on first access."""
 
-    __slots__ = ("_chances", "_dared", "_doubt")
+    __slots__ = ("_chances", "_check_threshold", "_threshold_bet")
 
     def __init__(self, habit: BettingHabit, chances: BetProbabilities, dared: int) -> None:
-        self._doubt, self._chances, self._dared = habit.check_threshold, chances, dared
+        self._check_threshold, self._chances, self._threshold_bet = (
+            habit.check_threshold,
+            chances,
+            dared,
+        )
 
     def __missing__(self, last: int) -> int:
-        self[last] = reply = self._reply(last)
+        self[last] = reply = self._choose_reply(last)
         return reply
 
-    def _reply(self, last_bet: int) -> int:
-        chances, doubt = self._chances, self._doubt
+    def _choose_reply(self, last_bet: int) -> int:
+        chances, doubt = self._chances, self._check_threshold
         if doubt is not None and last_bet != NO_BET and chances[last_bet] < doubt:
             return CHECK
-        if last_bet < self._dared:
-            return self._dared
+        if last_bet < self._threshold_bet:
+            return self._threshold_bet
         top = max(chances[last_bet + 1 :], default=0.0)
         if last_bet != NO_BET and 1 - chances[last_bet] >= top:
             return CHECK

@@ -20,9 +20,9 @@ from zlib import compress
 
 from cardsharp.games.blef.strategies.mapped_file import (
     INTEGER_BYTES,
-    MappedFile,
+    MappedTableFile,
     decompress_section,
-    read_mapped_file,
+    map_round_tables,
     write_mapped_file,
 )
 from cardsharp.games.blef.strategies.table_lookup import TableShape
@@ -91,7 +91,7 @@ class PolicyTables:
     """Trained tables by the cards of a round: of the player who begins, and of the other."""
 
     rounds: Mapping[CardCounts, tuple[RolePolicy, RolePolicy]]
-    mapped_file: MappedFile
+    mapped_file: MappedTableFile
 
 
 @cache
@@ -105,7 +105,7 @@ def read_tables(file: Path) -> PolicyTables:
 
     Raises `ConfigError` if it cannot be read or has another format.
     """
-    entries, mapped = read_mapped_file(file, POLICY_TABLES_FORMAT)
+    entries, mapped = map_round_tables(file, POLICY_TABLES_FORMAT)
     rounds: dict[CardCounts, tuple[RolePolicy, RolePolicy]] = {}
     for entry in entries:
         first_policy, second_policy = (
@@ -128,7 +128,7 @@ def write_tables(
     for cards, tables in sorted(rounds.items()):
         shape, written = TableShape(cards), []
         for role, table in enumerate(tables):
-            parts = _parts(table, shape.last_bet_stride(role), len(shape.bets) + 1)
+            parts = _compress_blocks(table, shape.last_bet_stride(role), len(shape.bets) + 1)
             written.append((len(body), len(parts), shape.last_bet_stride(role)))
             starts = accumulate(
                 map(len, parts), initial=len(body) + INTEGER_BYTES * (len(parts) + 1)
@@ -139,17 +139,17 @@ def write_tables(
     write_mapped_file(file, POLICY_TABLES_FORMAT, producer, entries, bytes(body))
 
 
-def _parts(table: PolicyRows, apart: int, part_count: int) -> list[bytes]:
+def _compress_blocks(table: PolicyRows, stride: int, block_count: int) -> list[bytes]:
     ends = [
-        bisect_left(table.numbers, apart * last_bet_index)
-        for last_bet_index in range(part_count + 1)
+        bisect_left(table.numbers, stride * last_bet_index)
+        for last_bet_index in range(block_count + 1)
     ]
     parts = []
     for last_bet_index, (at, end) in enumerate(pairwise(ends)):
         row_numbers, rows = table.numbers[at:end], table.rows[at:end]
         gaps = (
             current - previous
-            for previous, current in pairwise((apart * last_bet_index, *row_numbers))
+            for previous, current in pairwise((stride * last_bet_index, *row_numbers))
         )
         sizes = bytes(len(row) // 2 for row in rows)
         parts.append(compress(array("I", (end - at, *gaps)).tobytes() + sizes + b"".join(rows), 9))

@@ -11,7 +11,7 @@ from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies import BlefDecision, legal_choices, strategy
 from cardsharp.games.blef.strategies.bayes import Bayes
 from cardsharp.games.blef.strategies.opponent_model import (
-    opponent_models,
+    opponent_models_by_seat,
     prefers_best_response,
 )
 from cardsharp.games.blef.strategies.solved import Solved
@@ -30,7 +30,7 @@ class OpponentReader:
     def decide(self, position: BlefPosition) -> BlefDecision:
         """Return the best decision against the opponents' models, or else that of the tables."""
         legal_choices(position)
-        read = opponent_models(position)
+        read = opponent_models_by_seat(position)
         if not prefers_best_response(position, read):
             return self._solved.decide(position)
         return self._bayes.decide(position, read)

@@ -18,9 +18,9 @@ from cardsharp.games.blef.cards import RANKS, SUITS
 
 NO_BET = -1  # the last bet of a round without a bet
 MAX_TABLE_CARDS = 9  # cards in play up to which this view is used
-_FEW = 4  # cards in play up to which the third last bet is stored exactly
+_MAX_EXACT_CARDS = 4  # cards in play up to which the third last bet is stored exactly
 _PAIRS = 2
-_SIX = range(len(RANKS))
+_RANK_INDEXES = range(len(RANKS))
 
 
 @dataclass(frozen=True)
@@ -55,21 +55,25 @@ class TableShape:
 
     def third_last_bet_class(self, bet: int) -> int:
         """Return the class of the third last bet, 0 if it has none."""
-        if bet == NO_BET or bet not in self._places:
+        if bet == NO_BET or bet not in self._index_by_bet:
             return 0
-        return self._places[bet] if sum(self.card_counts) <= _FEW else _class_of(bet)
+        return (
+            self._index_by_bet[bet]
+            if sum(self.card_counts) <= _MAX_EXACT_CARDS
+            else _classify_bet(bet)
+        )
 
     def row_index(self, role: int, values: Iterable[int], bets: Sequence[int]) -> int:
         """Return the row number for these ranks in hand after these last three bets."""
         hands = hand_numbers(self.card_counts[role])
         third_last_bet, previous, last_bet = bets
-        if self._places[last_bet] > self.full_house_index:
+        if self._index_by_bet[last_bet] > self.full_house_index:
             third_last_bet = previous = NO_BET
-        history_index = self._places[
+        history_index = self._index_by_bet[
             previous
         ] * self.third_last_bet_class_count + self.third_last_bet_class(third_last_bet)
         row_offset = history_index * len(hands) + hands[tuple(sorted(values))]
-        return self._places[last_bet] * self.last_bet_stride(role) + row_offset
+        return self._index_by_bet[last_bet] * self.last_bet_stride(role) + row_offset
 
     def last_bet_stride(self, role: int) -> int:
         """Return the difference between row numbers of consecutive last bets."""
@@ -80,7 +84,7 @@ class TableShape:
         )
 
     @cached_property
-    def _places(self) -> dict[int, int]:
+    def _index_by_bet(self) -> dict[int, int]:
         return {bet: index for index, bet in enumerate((NO_BET, *self.bets))}
 
     def action_of_choice(self, choice: int) -> int:
@@ -88,15 +92,15 @@ class TableShape:
         return CHECK if choice == 0 else self.bets[choice - 1]
 
 
-def _class_of(bet: int) -> int:
+def _classify_bet(bet: int) -> int:
     """Return a bet's class by its main rank; all straights share one class."""
     values = BETS[bet].rank_counts
-    return 1 + (len(_SIX) if len(values) > _PAIRS else values[0][0])
+    return 1 + (len(_RANK_INDEXES) if len(values) > _PAIRS else values[0][0])
 
 
 @cache
 def hand_numbers(card_count: int) -> dict[tuple[int, ...], int]:
     """Return the number of each hand of `card_count` cards, by its ranks in ascending order."""
-    every = combinations_with_replacement(_SIX, card_count)
-    hands = (hand for hand in every if all(hand.count(v) <= len(SUITS) for v in _SIX))
+    every = combinations_with_replacement(_RANK_INDEXES, card_count)
+    hands = (hand for hand in every if all(hand.count(v) <= len(SUITS) for v in _RANK_INDEXES))
     return {hand: number for number, hand in enumerate(hands)}

@@ -11,7 +11,7 @@ from cardsharp.games.blef.strategies.bet_probabilities import card_bit_index, ca
 from cardsharp.games.blef.strategies.betting_model import (
     SampledRepliesByLastBet,
     bet_features,
-    bet_features_if_true,
+    bet_features_if_believed,
 )
 from cardsharp.games.blef.strategies.opponent_model import (
     BELIEVING_LAST_BET,
@@ -23,11 +23,11 @@ from cardsharp.games.blef.strategies.opponent_types import (
     HABIT_WEIGHTS,
     NO_BET,
     Replies,
-    opponent_type_of,
+    possible_opponent_hand,
 )
 
-_DRAWS = 120  # sampled hands of one player who has bet
-_TRIES = 3  # sampled hands of each player, from which one is picked, if several have bet
+_HAND_SAMPLE_COUNT = 120  # sampled hands of one player who has bet
+_HAND_TRIES = 3  # sampled hands of each player, from which one is picked, if several have bet
 _WORLD_COUNT = 60  # worlds in which the search looks ahead
 NO_OPPONENT_MODELS: Mapping[int, OpponentModel] = {}  # no opponent was modelled
 
@@ -45,10 +45,10 @@ class BlefWorld:
 
 
 @dataclass(frozen=True, slots=True)
-class _Other:
+class _ActiveOpponent:
     """Opponent: its card count, the cards it does not see, and its bets with the bets they beat."""
 
-    reading: OpponentModel | None
+    opponent_model: OpponentModel | None
     cards: int
     hidden: int
     bets: tuple[tuple[int, int], ...]
@@ -58,28 +58,30 @@ def sample_worlds(
     position: BlefPosition, rng: Random, opponent_models: Mapping[int, OpponentModel]
 ) -> list[BlefWorld]:
     """Sample worlds by the likelihood of the cards and bets; `opponent_models` are learned."""
-    opponents = _opponents(position, opponent_models)
+    opponents = _list_opponents(position, opponent_models)
     player_cards = card_bits(position.hand)
     unseen = [
         1 << card_bit_index(card) for card in DECK if not player_cards >> card_bit_index(card) & 1
     ]
-    tries = _TRIES if sum(bool(opponent.bets) for opponent in opponents) > 1 else 1
+    tries = _HAND_TRIES if sum(bool(opponent.bets) for opponent in opponents) > 1 else 1
     worlds, weights = [], []
     # Importance sampling: hands are drawn as if nobody had bet, and each world is weighted by how
     # likely its hands make the bets that were made. With several bettors nearly all weights would
     # be close to 0; therefore each of them gets the best explained of a few sampled hands.
     for _ in range(
-        _DRAWS // tries if any(opponent.bets for opponent in opponents) else _WORLD_COUNT
+        _HAND_SAMPLE_COUNT // tries
+        if any(opponent.bets for opponent in opponents)
+        else _WORLD_COUNT
     ):
         world, weight = _sample_world(player_cards, unseen, opponents, (tries, rng))
         worlds.append(world)
         weights.append(weight)
-    return _resampled(worlds, weights, rng)
+    return _resample_worlds(worlds, weights, rng)
 
 
-def _opponents(
+def _list_opponents(
     position: BlefPosition, opponent_models: Mapping[int, OpponentModel]
-) -> list[_Other]:
+) -> list[_ActiveOpponent]:
     """Return the active opponents in the order in which they move after us."""
     me, total = position.seat or 0, sum(position.card_counts)
     seats = [
@@ -92,7 +94,7 @@ def _opponents(
             bets[seat].append((last_bet, bet))
         last_bet = bet
     return [
-        _Other(opponent_models.get(seat), cards, total - cards, tuple(bets[seat]))
+        _ActiveOpponent(opponent_models.get(seat), cards, total - cards, tuple(bets[seat]))
         for seat in seats
         if (cards := position.card_counts[seat])
     ]
@@ -101,7 +103,7 @@ def _opponents(
 def _sample_world(
     player_cards: int,
     unseen: Sequence[int],
-    opponents: Sequence[_Other],
+    opponents: Sequence[_ActiveOpponent],
     tries_and_rng: tuple[int, Random],
 ) -> tuple[BlefWorld, float]:
     """Sample one world and its weight.
@@ -117,45 +119,45 @@ def _sample_world(
         hands = [
             sum(rng.sample(remaining, opponent.cards)) for _ in range(tries if opponent.bets else 1)
         ]
-        scores = [_scores(hand, opponent) for hand in hands]
+        scores = [_score_hand(hand, opponent) for hand in hands]
         flat = [score for model_scores in scores for score in model_scores]
         pick = rng.choices(range(len(flat)), flat)[0]
         which, model = divmod(pick, len(scores[0]))
         hand = hands[which]
-        replies[opponent_index] = _replies(hand, opponent, model, rng)
+        replies[opponent_index] = _predict_replies(hand, opponent, model, rng)
         weight *= sum(flat) / len(hands)
         pool |= hand
         remaining = [card for card in remaining if not card & hand]
     return BlefWorld(true_bets(pool), tuple(replies)), weight
 
 
-def _replies(hand: int, opponent: _Other, model: int, rng: Random) -> Replies:
+def _predict_replies(hand: int, opponent: _ActiveOpponent, model: int, rng: Random) -> Replies:
     """Return the replies of a player with this hand, by a habit or by a learned betting model."""
-    if opponent.reading is None or model < len(BETTING_HABITS):
-        return opponent_type_of(hand, opponent.hidden).replies_by_habit[model]
+    if opponent.opponent_model is None or model < len(BETTING_HABITS):
+        return possible_opponent_hand(hand, opponent.hidden).replies_by_habit[model]
     probabilities, traits = (
-        opponent.reading.prepared_betting_models,
+        opponent.opponent_model.prepared_betting_models,
         bet_features(hand, opponent.hidden),
     )
     if model == len(BETTING_HABITS):
         return SampledRepliesByLastBet(probabilities[CARDS_ONLY], lambda _: traits, rng)
     return SampledRepliesByLastBet(
         probabilities[BELIEVING_LAST_BET],
-        lambda last_bet: bet_features_if_true(hand, opponent.hidden, last_bet),
+        lambda last_bet: bet_features_if_believed(hand, opponent.hidden, last_bet),
         rng,
     )
 
 
-def _scores(hand: int, opponent: _Other) -> list[float]:
-    """Return for each model its weight times the likelihood of the player's bets with this hand."""
-    mind, reading = opponent_type_of(hand, opponent.hidden), opponent.reading
-    explained = [mind.bet_likelihoods(last_bet, bet) for last_bet, bet in opponent.bets]
+def _score_hand(hand: int, opponent: _ActiveOpponent) -> list[float]:
+    """Return each model's weight times the likelihood of the player's bets with this hand."""
+    mind, reading = possible_opponent_hand(hand, opponent.hidden), opponent.opponent_model
+    explained = [mind.bet_likelihoods_by_habit(last_bet, bet) for last_bet, bet in opponent.bets]
     if reading is not None:
         traits = bet_features(hand, opponent.hidden)
         for by_habit, (last_bet, bet) in zip(explained, opponent.bets, strict=True):
             by_habit.append(reading.likelihood(CARDS_ONLY, traits, last_bet, bet))
             if reading.habit_and_model_weights[-1]:
-                believing_traits = bet_features_if_true(hand, opponent.hidden, last_bet)
+                believing_traits = bet_features_if_believed(hand, opponent.hidden, last_bet)
                 by_habit.append(
                     reading.likelihood(BELIEVING_LAST_BET, believing_traits, last_bet, bet)
                 )
@@ -169,10 +171,10 @@ def _scores(hand: int, opponent: _Other) -> list[float]:
     ]
 
 
-def _resampled(worlds: list[BlefWorld], weights: list[float], rng: Random) -> list[BlefWorld]:
+def _resample_worlds(worlds: list[BlefWorld], weights: list[float], rng: Random) -> list[BlefWorld]:
     # Systematic resampling: one random offset and equal steps. It has less noise than independent
     # draws, and every world with a large weight surely survives.
-    """Resample worlds of equal weight: each about as often as its weight says."""
+    """Return worlds of equal weight, each about as often as its weight demands."""
     if len(worlds) <= _WORLD_COUNT:
         return rng.choices(worlds, weights, k=len(worlds)) if len(set(weights)) > 1 else worlds
     interval = sum(weights) / _WORLD_COUNT

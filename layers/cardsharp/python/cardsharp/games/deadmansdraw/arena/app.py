@@ -29,19 +29,22 @@ from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     not_found_response,
     with_etag,
 )
-from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.endpoints import RestApi
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
-from cardsharp.games.deadmansdraw.arena.match_list import is_player_list, is_player_view
+from cardsharp.games.deadmansdraw.arena.match_list import (
+    is_list_query_from_player,
+    is_match_query_from_player,
+)
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 
 if TYPE_CHECKING:
-    from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaSite
+    from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaPages
     from cardsharp.pages.templates import SiteInfo
 
 WATCHDOG_INTERVAL = timedelta(seconds=1)  # how often it is looked which turns are late
-_LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API", "/docs"))
+_SITE_LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), ("API", "/docs"))
 
 
 class ExtraPages(Protocol):
@@ -65,11 +68,11 @@ class ExtraPages(Protocol):
 class Arena:
     """One arena: its matches, its rules of admission and the application that serves them."""
 
-    def __init__(self, config: ArenaConfig, runtime: ArenaBackend) -> None:
+    def __init__(self, config: ArenaConfig, runtime: ArenaDependencies) -> None:
         self.book, self.lobby, self.waiting = runtime.users, runtime.matches, runtime.long_poll
         self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
-        self._guard, self._grace = RequestGuard(runtime, config), config.watchdog_grace
-        self._links = list(_LINKS)
+        self._guard, self._watchdog_grace = RequestGuard(runtime, config), config.watchdog_grace
+        self._links = list(_SITE_LINKS)
         api = RestApi(self.referee, runtime, config)
         layers = (
             (private_network_only, raw_path_middleware)
@@ -77,16 +80,16 @@ class Arena:
             else (raw_path_middleware,)
         )
 
-        def pages() -> "ArenaSite":
+        def pages() -> "ArenaPages":
             # Bots ask for no page, and in the cloud an arena without them starts a sixth faster.
-            from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaSite  # noqa: PLC0415
+            from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaPages  # noqa: PLC0415
 
-            return ArenaSite(self._site(), self.referee, runtime, config)
+            return ArenaPages(self._build_site_info(), self.referee, runtime, config)
 
         self.app = Starlette(
             routes=[*api_routes(api, self._guard), *page_routes(pages, self._guard)],
             middleware=[Middleware(layer) for layer in layers],
-            exception_handlers={HTTPException: _http_error, Exception: _bug},
+            exception_handlers={HTTPException: _handle_http_error, Exception: _handle_bug},
             lifespan=self._lifespan,
         )
         self.app.router.redirect_slashes = False
@@ -95,9 +98,11 @@ class Arena:
         """Serve pages beside its own, such as those of a contest that is held there."""
         self._links.insert(0, (pages.title, pages.path))
         self.referee.hidden_matches = pages.hidden_match_filter
-        self.app.router.routes.extend(pages.build_routes(self._site, self.lobby, self._guard))
+        self.app.router.routes.extend(
+            pages.build_routes(self._build_site_info, self.lobby, self._guard)
+        )
 
-    def _site(self) -> "SiteInfo":
+    def _build_site_info(self) -> "SiteInfo":
         from cardsharp.pages.templates import SiteInfo  # noqa: PLC0415 - as the pages
 
         return SiteInfo("Arena", links=self._links)
@@ -108,14 +113,14 @@ class Arena:
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        watching = asyncio.create_task(self._watch())
+        watching = asyncio.create_task(self._run_watchdog())
         yield
         watching.cancel()
         self.close()
 
-    async def _watch(self) -> None:
-        while self._grace is not None:
-            self.referee.end_overdue_turns(grace=self._grace)
+    async def _run_watchdog(self) -> None:
+        while self._watchdog_grace is not None:
+            self.referee.end_overdue_turns(grace=self._watchdog_grace)
             await asyncio.sleep(WATCHDOG_INTERVAL.total_seconds())
 
 
@@ -135,13 +140,17 @@ def api_routes(api: RestApi, guard: RequestGuard) -> list[Route]:
             "/api/players", authenticated(api.list_players, admin_only=True), "GET"
         ),
         CaseInsensitiveRoute("/api/players/{id}", authenticated(api.get_player), "GET"),
-        CaseInsensitiveRoute("/api/matches", spectator(api.list_matches, is_player_list), "GET"),
+        CaseInsensitiveRoute(
+            "/api/matches", spectator(api.list_matches, is_list_query_from_player), "GET"
+        ),
         CaseInsensitiveRoute("/api/matches", authenticated(api.create_match, creates=True), "POST"),
         CaseInsensitiveRoute(
             "/api/matches/watchdog", authenticated(api.end_overdue_turns, admin_only=True), "POST"
         ),
         CaseInsensitiveRoute("/api/matches/busydays", spectator(api.busy_days), "GET"),
-        CaseInsensitiveRoute("/api/matches/{id}", spectator(api.get_match, is_player_view), "GET"),
+        CaseInsensitiveRoute(
+            "/api/matches/{id}", spectator(api.get_match, is_match_query_from_player), "GET"
+        ),
         CaseInsensitiveRoute("/api/matches/{id}", authenticated(api.post_action), "POST"),
         CaseInsensitiveRoute(
             "/api/matches/{id}/terminate", authenticated(api.terminate_match), "DELETE"
@@ -149,7 +158,7 @@ def api_routes(api: RestApi, guard: RequestGuard) -> list[Route]:
     ]
 
 
-async def _http_error(request: Request, _error: Exception) -> Response:
+async def _handle_http_error(request: Request, _error: Exception) -> Response:
     """Return the allowed methods for OPTIONS, else a 404.
 
     As in the original, a wrong method on an existing path is a 404 too.
@@ -161,7 +170,7 @@ async def _http_error(request: Request, _error: Exception) -> Response:
     return not_found_response(request)
 
 
-async def _bug(_request: Request, _error: Exception) -> Response:
+async def _handle_bug(_request: Request, _error: Exception) -> Response:
     return error_response(500, "Internal Server Error.")
 
 
@@ -221,11 +230,11 @@ def _is_private(host: str) -> bool:
 EndpointCall = Callable[..., Awaitable[Response]]
 
 
-def page_routes(load_pages: "Callable[[], ArenaSite]", guard: RequestGuard) -> list[Route]:
+def page_routes(load_pages: "Callable[[], ArenaPages]", guard: RequestGuard) -> list[Route]:
     """Return the routes of the pages and their assets; call `load_pages` once, at first use."""
     loaded = cache(load_pages)
 
-    def of(pick: "Callable[[ArenaSite], EndpointCall]") -> EndpointCall:
+    def of(pick: "Callable[[ArenaPages], EndpointCall]") -> EndpointCall:
         async def answer(*arguments: object) -> Response:
             return await pick(loaded())(*arguments)
 
@@ -246,7 +255,7 @@ def page_routes(load_pages: "Callable[[], ArenaSite]", guard: RequestGuard) -> l
         CaseInsensitiveRoute("/logout", anonymous(of(lambda pages: pages.logout)), "GET"),
         CaseInsensitiveRoute("/matches", spectator(of(lambda pages: pages.matches)), "GET"),
         CaseInsensitiveRoute(
-            "/matches/statistics", spectator(of(lambda pages: pages.statistics)), "GET"
+            "/matches/statistics", spectator(of(lambda pages: pages.tag_statistics)), "GET"
         ),
         CaseInsensitiveRoute("/matches/{id}", spectator(of(lambda pages: pages.match_page)), "GET"),
         CaseInsensitiveRoute(

@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from cardsharp.aws.ssm_credentials import SecretNotSet, fetch_credentials, log_safe_credentials
+from cardsharp.aws.ssm_credentials import (
+    SecretNotSet,
+    credentials_redacted_in_logs,
+    fetch_credentials,
+)
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.server.routing import HttpError
@@ -56,7 +60,9 @@ def admin_password(environment: Mapping[str, str]) -> SecretStr | None:
         return None
     try:
         login = (
-            log_safe_credentials(ADMIN, password) if password else fetch_credentials(str(parameter))
+            credentials_redacted_in_logs(ADMIN, password)
+            if password
+            else fetch_credentials(str(parameter))
         )
     except SecretNotSet as error:
         _log.error("%s", error)

@@ -12,7 +12,7 @@ from cardsharp.games.deadmansdraw.arena.access.dynamo_players import DynamoPlaye
 from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
 from cardsharp.games.deadmansdraw.arena.access.users import UserDirectory
 from cardsharp.games.deadmansdraw.arena.app import Arena
-from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.long_poll import TableLongPoll
 from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import (
     DynamoMatchRepository,
@@ -55,7 +55,7 @@ class CloudArena(Arena):
             if config.load_players is None
             else config.load_players
         )
-        backend = ArenaBackend(
+        backend = ArenaDependencies(
             matches=lobby,
             long_poll=TableLongPoll(lobby.topic_version),
             users=UserDirectory(teams, admin_password),

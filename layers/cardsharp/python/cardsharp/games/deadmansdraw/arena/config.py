@@ -71,13 +71,13 @@ class ArenaConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArenaBackend:
-    """Environment of an arena: what differs between this machine and the cloud.
+class ArenaDependencies:
+    """Parts of an arena that differ between this machine and the cloud.
 
-    `nonce_key` is the key that authenticates the arena's nonces. At most
-    `max_waiting_spectators` spectators may wait at a time. If `is_wait_billed`, a wrong
-    password is answered without a delay, and fewer wrong passwords are checked, because a
-    waiting request costs money.
+    They are its storage, long poll, users, counters, presence and key. `nonce_key` is the
+    key that authenticates the arena's nonces. At most `max_waiting_spectators` spectators may
+    wait at a time. If `is_wait_billed`, a wrong password is answered without a delay, and
+    fewer wrong passwords are checked, because a waiting request costs money.
     """
 
     matches: MatchRepository

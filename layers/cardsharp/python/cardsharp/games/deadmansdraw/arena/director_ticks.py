@@ -31,8 +31,8 @@ from cardsharp.errors import InvalidInput, StoreError
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 
 TICK_INTERVAL = timedelta(seconds=5)  # between two ticks, by which a late turn goes on as well
-_KEY = item_key("control", "director")
-_ALWAYS = "attribute_exists(pk) OR attribute_not_exists(pk)"
+_TICKET_KEY = item_key("control", "director")
+_TRUE_CONDITION = "attribute_exists(pk) OR attribute_not_exists(pk)"
 _log = logging.getLogger(__name__)
 
 
@@ -58,13 +58,13 @@ class TickChain:
     def __init__(self, table: DynamoTable, queue: Queue, url: str) -> None:
         self._table = table
         self._queue = queue
-        self._url = url
+        self._queue_url = url
 
     def claim(self, ticket: int, message_id: str) -> bool:
         """Claim a ticket for a message; return True if the message holds it, or held it already."""
         try:
-            self._table.update(
-                _KEY,
+            self._table.update_and_return(
+                _TICKET_KEY,
                 "SET ticket = :next, holder = :holder",
                 "attribute_not_exists(ticket) OR ticket = :ticket "
                 "OR (ticket = :next AND holder = :holder)",
@@ -80,19 +80,25 @@ class TickChain:
 
     def schedule_next(self, ticket: int) -> None:
         """Send the tick that follows `ticket`, delayed by the tick interval."""
-        _send(self._queue, ticket + 1, TICK_INTERVAL)
+        _send_tick(self._queue, ticket + 1, TICK_INTERVAL)
 
     def stalled_ticket(self) -> int | None:
         """Return the current ticket if it has not advanced since the last call, else None."""
-        item = self._table.get(_KEY) or {}
-        ticket = _number(item, "ticket")
-        if item and ticket == _number(item, "seen") and item["queue_url"]["S"] == self._url:
+        item = self._table.get(_TICKET_KEY) or {}
+        ticket = _read_number(item, "ticket")
+        if (
+            item
+            and ticket == _read_number(item, "seen")
+            and item["queue_url"]["S"] == self._queue_url
+        ):
             return ticket
         expression_values = {
             ":ticket": number_attribute(ticket),
-            ":url": string_attribute(self._url),
+            ":url": string_attribute(self._queue_url),
         }
-        self._table.update(_KEY, "SET seen = :ticket, queue_url = :url", _ALWAYS, expression_values)
+        self._table.update_and_return(
+            _TICKET_KEY, "SET seen = :ticket, queue_url = :url", _TRUE_CONDITION, expression_values
+        )
         return None
 
 
@@ -103,13 +109,13 @@ def send_immediate_tick(table: DynamoTable, queue: Callable[[str], Queue] = SqsQ
     stored yet: the deployed director stores it within a minute, and checks by itself a minute
     later.
     """
-    item = table.get(_KEY) or {}
+    item = table.get(_TICKET_KEY) or {}
     if "queue_url" in item:
-        _send(queue(item["queue_url"]["S"]), _number(item, "ticket"))
+        _send_tick(queue(item["queue_url"]["S"]), _read_number(item, "ticket"))
     return "queue_url" in item
 
 
-def build_move_listener(
+def build_move_notifier(
     table: DynamoTable, is_house_player: Callable[[str | None], object], *, wake_director: bool
 ) -> Callable[[ArenaMatch], None]:
     """Return a listener that sends the messages that follow a move.
@@ -123,7 +129,7 @@ def build_move_listener(
         try:
             if wake_director and match.moves == 1:
                 send_immediate_tick(table)
-            item = (table.get(_KEY) or {}) if is_house_player(match.active_player) else {}
+            item = (table.get(_TICKET_KEY) or {}) if is_house_player(match.active_player) else {}
             if "queue_url" in item:
                 SqsQueue(item["queue_url"]["S"]).send(MatchMessage(match_id=match.id).to_json)
         except StoreError:
@@ -132,9 +138,9 @@ def build_move_listener(
     return moved
 
 
-def _send(queue: Queue, ticket: int, delay: timedelta = NO_DELAY) -> None:
+def _send_tick(queue: Queue, ticket: int, delay: timedelta = NO_DELAY) -> None:
     queue.send(TickMessage(ticket=ticket).model_dump_json(), delay)
 
 
-def _number(item: Item, name: str) -> int:
+def _read_number(item: Item, name: str) -> int:
     return int(item[name]["N"]) if name in item else 0

@@ -28,7 +28,7 @@ def cards_json(cards: Iterable[Card]) -> list[Json]:
     return [{"suit": suit, "value": value} for suit, value in cards]
 
 
-def bank_json(bank: Bank) -> dict[str, list[int]]:
+def bank_values_by_suit(bank: Bank) -> dict[str, list[int]]:
     """Values a suit, both in the order in which they were banked."""
     return {suit: list(values) for suit, values in bank.stacks}
 
@@ -61,7 +61,7 @@ def delta_json(delta: TurnDelta | None) -> Json:
     }
 
 
-_BODIES: dict[type[Event], Callable[[Any], Json]] = {
+_EVENT_ENCODERS: dict[type[Event], Callable[[Any], Json]] = {
     TurnStarted: lambda event: {"turnStartedDelta": delta_json(event.delta)},
     CardDrawn: lambda event: {"drawCard": event.card._asdict()},
     CardPlaced: lambda event: {"cardPlacedToPlayAreaCard": event.card._asdict()},
@@ -86,7 +86,7 @@ _BODIES: dict[type[Event], Callable[[Any], Json]] = {
         **({"matchEndedTerminated": True} if event.was_terminated else {}),
     },
 }
-_NAMES: dict[type[Event], str] = {
+_EVENT_NAMES: dict[type[Event], str] = {
     CardDrawn: "Draw",
     CardPlaced: "CardPlacedToPlayArea",
     EffectPending: "CardPlayedEffect",
@@ -99,4 +99,4 @@ _NAMES: dict[type[Event], str] = {
 def event_json(event: Event) -> Json:
     """Return an event as the response to an action shows it, without `playerIndex`."""
     kind = type(event)
-    return {"eventType": _NAMES.get(kind, kind.__name__), **_BODIES[kind](event)}
+    return {"eventType": _EVENT_NAMES.get(kind, kind.__name__), **_EVENT_ENCODERS[kind](event)}

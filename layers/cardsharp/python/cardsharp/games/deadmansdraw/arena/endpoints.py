@@ -7,13 +7,13 @@ from cardsharp.errors import InvalidInput
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     client_ip,
     error_response,
-    get_server_remaining_wait,
     json_response,
     make_remaining_wait,
+    server_remaining_wait_function,
     wait_for_disconnect,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
-from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.long_poll import IsReady
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.match_list import (
@@ -42,8 +42,8 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
 from cardsharp.games.deadmansdraw.arena.views import (
     ViewOptions,
     condensed_view,
-    ending_json,
     list_view,
+    match_end_events_json,
 )
 from cardsharp.server.routing import HttpError
 
@@ -54,8 +54,8 @@ MAX_REPEATS = 60
 class RestApi:
     """The REST API over one referee's matches."""
 
-    def __init__(self, referee: Referee, runtime: ArenaBackend, config: ArenaConfig) -> None:
-        self._referee, self._place, self._config = referee, runtime, config
+    def __init__(self, referee: Referee, runtime: ArenaDependencies, config: ArenaConfig) -> None:
+        self._referee, self._runtime, self._config = referee, runtime, config
 
     # --- diagnostic, players ---------------------------------------------------------------
 
@@ -64,7 +64,7 @@ class RestApi:
         return json_response({"message": GREETING})
 
     async def whoami(self, _request: Request, user: User) -> Response:
-        """GET /api/whoami."""
+        """Serve GET /api/whoami: the id, name and role of the user."""
         return json_response({"username": user.id, "name": user.name, "role": user.role})
 
     async def session_info(self, request: Request, user: User) -> Response:
@@ -73,17 +73,17 @@ class RestApi:
             "username": user.id,
             "name": user.name,
             "role": user.role,
-            "dbname": self._place.name,
+            "dbname": self._runtime.name,
             "ip": client_ip(request),
         }
         return json_response(body if user.country is None else {**body, "country": user.country})
 
     async def list_players(self, request: Request, _admin: User) -> Response:
         """GET /api/players; with `idle`, which is ours, each with how long ago it was heard of."""
-        players = self._place.users.players.values()
+        players = self._runtime.users.players_by_id.values()
         records = [player.public_json() for player in players]
         if query_flag(request.query_params, "idle"):
-            idle = self._place.presence.idle_seconds_by_player(self._referee.current_time())
+            idle = self._runtime.presence.idle_seconds_by_player(self._referee.current_time())
             for record, player in zip(records, players, strict=True):
                 record["idleSeconds"] = idle.get(player.id)
         return json_response(records)
@@ -93,7 +93,7 @@ class RestApi:
         player_id = request.path_params["id"].lower()
         if not user.is_admin and player_id != user.id:
             raise HttpError(403, "Not allowed to query other users.")
-        player = self._place.users.players.get(player_id)
+        player = self._runtime.users.players_by_id.get(player_id)
         if player is None:
             raise HttpError(404, "Player record not found.")
         return json_response(player.public_json())
@@ -101,18 +101,20 @@ class RestApi:
     # --- matches ---------------------------------------------------------------------------
 
     async def list_matches(self, request: Request, user: User) -> Response:
-        """GET /api/matches."""
+        """Serve GET /api/matches: the list of matches, after a wait if requested."""
         query = request.query_params
         match_filter = parse_filter(query)
         if query_flag(query, "active") or query_flag(query, "wait"):
-            self._heard_of(user)
-        matches = self._select(user, match_filter)
+            self._record_activity(user)
+        matches = self._select_matches(user, match_filter)
         if not matches and query_flag(query, "wait"):
-            signal = _awaited(user, match_filter)
-            await self._wait(request, user, signal, lambda: bool(self._select(user, match_filter)))
-            matches = self._select(user, match_filter)
+            signal = _choose_wait_topic(user, match_filter)
+            await self._wait_for_topic(
+                request, user, signal, lambda: bool(self._select_matches(user, match_filter))
+            )
+            matches = self._select_matches(user, match_filter)
         if query_flag(query, "condensed"):
-            return json_response([condensed_view(match, self._place.users) for match in matches])
+            return json_response([condensed_view(match, self._runtime.users) for match in matches])
         look = ViewOptions(user)
         return json_response([list_view(match, look) for match in matches])
 
@@ -126,7 +128,11 @@ class RestApi:
         )
 
     async def get_match(self, request: Request, user: User) -> Response:
-        """GET /api/matches/{id}."""
+        """Serve GET /api/matches/{id}: the match as the user sees it.
+
+        With `waitactive` it first waits for the turn of the user. The status is then 410 if the
+        match is over, and 409 if it is not yet the turn of the user.
+        """
         query = request.query_params
         match_id = request.path_params["id"]
         waits = query_flag(query, "waitactive")
@@ -134,17 +140,17 @@ class RestApi:
             await self._wait_for_turn(request, user, match_id)
         match = self._referee.get_visible_match(user, match_id)
         if waits and match.is_finished:
-            return self._view(request, user, match, 410)
+            return self._respond_with_match(request, user, match, 410)
         if waits and match.active_player != user.id:
             return error_response(409, NOT_YOUR_TURN)
-        return self._view(request, user, match, 200)
+        return self._respond_with_match(request, user, match, 200)
 
     async def post_action(self, request: Request, user: User) -> Response:
         """POST /api/matches/{id}."""
         if user.is_admin:
             raise HttpError(401, "Admin user is not allowed to interfere with the match.")
         body = request.state.body
-        self._heard_of(user)
+        self._record_activity(user)
         parse_effect_response(body)  # an unreadable card is refused before anything is looked up
         match_id = request.path_params["id"]
         try:
@@ -152,17 +158,19 @@ class RestApi:
                 await self._wait_for_turn(request, user, match_id)
             move = self._referee.act(user, match_id, body, client_ip(request))
         except MatchEndedError as over:
-            return json_response(ending_json(self._place.matches.move_history(over.match.id)), 410)
+            return json_response(
+                match_end_events_json(self._runtime.matches.move_history(over.match.id)), 410
+            )
         return json_response(move.response_events())
 
     async def terminate_match(self, request: Request, user: User) -> Response:
-        """DELETE /api/matches/{id}/terminate."""
+        """Serve DELETE /api/matches/{id}/terminate: end a match by decision and return it."""
         match_id, body = request.path_params["id"], request.state.body
         match = self._referee.terminate_match(user, match_id, body, client_ip(request))
         return json_response(list_view(match, ViewOptions(user, ends_match=True)))
 
     async def end_overdue_turns(self, request: Request, user: User) -> Response:
-        """POST /api/matches/watchdog."""
+        """Serve POST /api/matches/watchdog: end the turns whose time is up."""
         tags = parse_tags(request.query_params)
         matches_by_id: dict[str, ArenaMatch] = {}
         repeat_text = request.query_params.get("repeat", "1")
@@ -172,38 +180,40 @@ class RestApi:
                 matches_by_id[match.id] = match
             if (
                 not remaining_repeats
-                or get_server_remaining_wait(request)() <= self._config.watchdog_interval
+                or server_remaining_wait_function(request)() <= self._config.watchdog_interval
             ):
                 break
-            await self._place.long_poll.sleep(
+            await self._runtime.long_poll.sleep(
                 self._config.watchdog_interval, lambda: wait_for_disconnect(request)
             )
         look = ViewOptions(user, ends_match=True)
         return json_response([list_view(match, look) for match in matches_by_id.values()])
 
     async def busy_days(self, request: Request, user: User) -> Response:
-        """GET /api/matches/busydays."""
+        """Serve GET /api/matches/busydays: the days around a month on which matches began."""
         day = parse_day(request.query_params.get("at", "today"), self._referee.current_time())
         return json_response(busy_days(self._referee.matches_for(user), day))
 
     # --- shared ----------------------------------------------------------------------------
 
-    def _heard_of(self, user: User) -> None:
+    def _record_activity(self, user: User) -> None:
         if user.is_player:
-            self._place.presence.record_activity(user.id, self._referee.current_time())
+            self._runtime.presence.record_activity(user.id, self._referee.current_time())
 
-    def _select(self, user: User, match_filter: MatchFilter) -> list[ArenaMatch]:
+    def _select_matches(self, user: User, match_filter: MatchFilter) -> list[ArenaMatch]:
         listed = self._referee.matches_for(user, active=match_filter.active)
         return filter_matches(listed, match_filter, self._referee.current_time())
 
-    async def _wait(self, request: Request, user: User, signal: WaitTopic, ready: IsReady) -> None:
-        """Wait as `LongPoll` does; record activity of the user at the start and at the end."""
-        self._heard_of(user)
+    async def _wait_for_topic(
+        self, request: Request, user: User, topic: WaitTopic, is_ready: IsReady
+    ) -> None:
+        """Wait as `LongPoll` does; record the user's activity at the start and at the end."""
+        self._record_activity(user)
         remaining = make_remaining_wait(request, self._config.long_poll_timeout)
-        await self._place.long_poll.wait(
-            signal, ready, lambda: wait_for_disconnect(request), remaining
+        await self._runtime.long_poll.wait(
+            topic, is_ready, lambda: wait_for_disconnect(request), remaining
         )
-        self._heard_of(user)
+        self._record_activity(user)
 
     async def _wait_for_turn(self, request: Request, user: User, match_id: str) -> None:
         """Wait until it is this user's turn, the match has ended, or the time is up.
@@ -213,21 +223,23 @@ class RestApi:
         """
 
         def ready() -> bool:
-            match = self._place.matches.get(valid_id)
+            match = self._runtime.matches.get(valid_id)
             return match is not None and (match.is_finished or match.active_player == user.id)
 
         try:
             valid_id = self._referee.get_match(match_id).id
         except InvalidInput:
             valid_id = ""
-        await self._wait(request, user, WaitTopic(TURN_OVER, valid_id), ready)
+        await self._wait_for_topic(request, user, WaitTopic(TURN_OVER, valid_id), ready)
         if not valid_id:
             raise HttpError(404, NO_SUCH_MATCH)
 
-    def _view(self, request: Request, user: User, match: ArenaMatch, status: int) -> Response:
+    def _respond_with_match(
+        self, request: Request, user: User, match: ArenaMatch, status: int
+    ) -> Response:
         query = request.query_params
         if query_flag(query, "condensed"):
-            return json_response(condensed_view(match, self._place.users), status)
+            return json_response(condensed_view(match, self._runtime.users), status)
         look = ViewOptions(
             user,
             show_debug=query_flag(query, "showdebug"),
@@ -236,8 +248,8 @@ class RestApi:
         return json_response(self._referee.build_view(match, look), status)
 
 
-def _awaited(user: User, match_filter: MatchFilter) -> WaitTopic:
-    """Return the topic whose change can put a match into a list that is empty now."""
+def _choose_wait_topic(user: User, match_filter: MatchFilter) -> WaitTopic:
+    """Return the topic whose change can put a match into a list that is now empty."""
     if not user.is_player:
         return ANY_MATCH_CREATED
     return (

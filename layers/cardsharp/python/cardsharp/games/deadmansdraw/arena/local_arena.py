@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.arena.access.presence import Presence
 from cardsharp.games.deadmansdraw.arena.access.throttling import MemoryWindowCounter
 from cardsharp.games.deadmansdraw.arena.access.users import PlayersFile, UserDirectory
 from cardsharp.games.deadmansdraw.arena.app import Arena
-from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.long_poll import InProcessLongPoll
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch, ArenaMove
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
@@ -63,12 +63,14 @@ class LocalArena(Arena):
         signals = InProcessLongPoll()
         since = config.clock()  # from this time on every turn has its full time
         if config.watchdog_grace is not None:  # only the watchdog reads the clock all the time
-            config = replace(config, clock=suspend_detecting_clock(config.clock, self._resume))
+            config = replace(
+                config, clock=suspend_detecting_clock(config.clock, self._restart_turn_clocks)
+            )
         self._storage = None if config.data_file is None else SqliteStorage(config.data_file)
         players = (
             PlayersFile(config.players_file) if config.load_players is None else config.load_players
         )
-        backend = ArenaBackend(
+        backend = ArenaDependencies(
             matches=MemoryMatchRepository(self._storage, signals),
             long_poll=signals,
             users=UserDirectory(players, lambda: admin_secret),
@@ -79,9 +81,9 @@ class LocalArena(Arena):
             max_waiting_spectators=MAX_WAITING_SPECTATORS,
         )
         super().__init__(config, backend)
-        self._resume(since)
+        self._restart_turn_clocks(since)
 
-    def _resume(self, at: datetime) -> None:
+    def _restart_turn_clocks(self, at: datetime) -> None:
         self.referee.restart_turn_clocks(at)
 
     def close(self) -> None:
@@ -96,22 +98,22 @@ class MemoryMatchRepository:
 
     def __init__(self, storage: SqliteStorage | None, long_poll: InProcessLongPoll) -> None:
         self._storage = storage
-        self._signals = long_poll
+        self._long_poll = long_poll
         self._matches: dict[str, ArenaMatch] = {}
-        self._running: dict[str, None] = {}
+        self._running_ids: dict[str, None] = {}
         self._histories: dict[str, list[ArenaMove]] = {}
-        self._of_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._running_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._unreadable: set[str] = set()
-        for match_id, match in () if storage is None else storage.matches():
+        self._ids_by_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._running_ids_by_player: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._unreadable_ids: set[str] = set()
+        for match_id, match in () if storage is None else storage.iterate_stored_matches():
             if match is None:
-                self._unreadable.add(match_id)
+                self._unreadable_ids.add(match_id)
             else:
-                self._keep(match)
+                self._index_match(match)
 
     def get(self, match_id: str) -> ArenaMatch | None:
         """Return the match with this id; raise `StoreError` if it is stored but unreadable."""
-        if match_id in self._unreadable:
+        if match_id in self._unreadable_ids:
             raise StoreError(f"The stored match {match_id} cannot be read.")
         return self._matches.get(match_id)
 
@@ -127,15 +129,17 @@ class MemoryMatchRepository:
 
     def running_matches(self) -> Iterable[ArenaMatch]:
         """Return every match that has not ended."""
-        return (self._matches[match_id] for match_id in self._running)
+        return (self._matches[match_id] for match_id in self._running_ids)
 
     def matches_of(self, player_id: str) -> Iterable[ArenaMatch]:
         """Return the matches in which a player takes part."""
-        return (self._matches[match_id] for match_id in self._of_player.get(player_id, ()))
+        return (self._matches[match_id] for match_id in self._ids_by_player.get(player_id, ()))
 
     def matches_waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
         """Return the matches that wait for a player's action."""
-        running = (self._matches[match_id] for match_id in self._running_of.get(player_id, ()))
+        running = (
+            self._matches[match_id] for match_id in self._running_ids_by_player.get(player_id, ())
+        )
         return (match for match in running if match.active_player == player_id)
 
     def save_move(self, match: ArenaMatch, move: ArenaMove) -> None:
@@ -153,23 +157,26 @@ class MemoryMatchRepository:
             self._storage.save_move(match, move)
         history.append(move)
         self._histories[match.id] = history
-        self._keep(match)
-        self._signals.notify(WaitTopic(MOVE_PLAYED, match.id))
+        self._index_match(match)
+        self._long_poll.notify(WaitTopic(MOVE_PLAYED, match.id))
         if previous is None or previous.active_player != match.active_player:
-            self._signals.notify(WaitTopic(TURN_OVER, match.id))
+            self._long_poll.notify(WaitTopic(TURN_OVER, match.id))
             if match.active_player is not None:
-                self._signals.notify(WaitTopic(TURN_STARTED, match.active_player))
+                self._long_poll.notify(WaitTopic(TURN_STARTED, match.active_player))
         if previous is None:
-            self._signals.notify(ANY_MATCH_CREATED)
+            self._long_poll.notify(ANY_MATCH_CREATED)
             for player in set(match.pairing.players):
-                self._signals.notify(WaitTopic(MATCH_CREATED, player))
+                self._long_poll.notify(WaitTopic(MATCH_CREATED, player))
 
-    def _keep(self, match: ArenaMatch) -> None:
+    def _index_match(self, match: ArenaMatch) -> None:
         self._matches[match.id] = match
         players = match.pairing.players
         for player in players:
-            self._of_player[player][match.id] = None
-        for running in (self._running, *(self._running_of[player] for player in players)):
+            self._ids_by_player[player][match.id] = None
+        for running in (
+            self._running_ids,
+            *(self._running_ids_by_player[player] for player in players),
+        ):
             if match.is_finished:
                 running.pop(match.id, None)
             else:

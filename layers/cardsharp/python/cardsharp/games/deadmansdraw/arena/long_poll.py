@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import WaitTopic
 
-_NEVER = WaitTopic("never")  # nobody notifies it
+_NEVER_TOPIC = WaitTopic("never")  # nobody notifies it
 
 IsReady = Callable[[], bool]  # True once the wait is over
 WaitForDisconnect = Callable[[], Awaitable[None]]  # returns once the client has disconnected
@@ -32,7 +32,7 @@ class LongPoll(ABC):
         self,
         topic: WaitTopic,
         is_ready: IsReady,
-        disconnected: WaitForDisconnect,
+        wait_for_disconnect: WaitForDisconnect,
         remaining_wait: RemainingWait,
     ) -> None:
         """Wait until `is_ready()` is True or the time is up.
@@ -42,7 +42,7 @@ class LongPoll(ABC):
         """
 
     @abstractmethod
-    async def sleep(self, duration: timedelta, disconnected: WaitForDisconnect) -> None:
+    async def sleep(self, duration: timedelta, wait_for_disconnect: WaitForDisconnect) -> None:
         """Wait for `duration`; raise `ClientDisconnected` as `wait` does."""
 
     def close(self) -> None:
@@ -50,7 +50,7 @@ class LongPoll(ABC):
         self._closed = True
 
     @contextmanager
-    def _counted(self) -> Iterator[None]:
+    def _count_waiting(self) -> Iterator[None]:
         self.waiting += 1
         try:
             yield
@@ -80,15 +80,15 @@ class InProcessLongPoll(LongPoll):
         for signal in list(self._sleepers):
             self.notify(signal)
 
-    async def sleep(self, duration: timedelta, disconnected: WaitForDisconnect) -> None:
+    async def sleep(self, duration: timedelta, wait_for_disconnect: WaitForDisconnect) -> None:
         """Wait for `duration`; raise `ClientDisconnected` as `wait` does."""
-        await self.wait(_NEVER, lambda: False, disconnected, lambda: duration)
+        await self.wait(_NEVER_TOPIC, lambda: False, wait_for_disconnect, lambda: duration)
 
     async def wait(
         self,
         topic: WaitTopic,
         is_ready: IsReady,
-        disconnected: WaitForDisconnect,
+        wait_for_disconnect: WaitForDisconnect,
         remaining_wait: RemainingWait,
     ) -> None:
         """Wait until `is_ready()` is True, checked at each notification, or the time is up.
@@ -103,13 +103,13 @@ class InProcessLongPoll(LongPoll):
             return
         loop = asyncio.get_running_loop()
         deadline = loop.time() + remaining_wait().total_seconds()
-        hung_up = asyncio.ensure_future(disconnected())
+        hung_up = asyncio.ensure_future(wait_for_disconnect())
         try:
             # The future is registered before `over()` could miss a change: there is no `await`
             # between the check and the registration, so no notification comes in between. Each
             # round needs a new future, because a future can be done only once.
             while not over() and loop.time() < deadline:
-                with self._sleeper(topic) as sleeper:
+                with self._register_sleeper(topic) as sleeper:
                     await asyncio.wait(
                         {sleeper, hung_up},
                         timeout=deadline - loop.time(),
@@ -121,17 +121,17 @@ class InProcessLongPoll(LongPoll):
             hung_up.cancel()
 
     @contextmanager
-    def _sleeper(self, signal: WaitTopic) -> Iterator[asyncio.Future[None]]:
+    def _register_sleeper(self, topic: WaitTopic) -> Iterator[asyncio.Future[None]]:
         sleeper = asyncio.get_running_loop().create_future()
-        sleepers = self._sleepers.setdefault(signal, set())
+        sleepers = self._sleepers.setdefault(topic, set())
         sleepers.add(sleeper)
         try:
-            with self._counted():
+            with self._count_waiting():
                 yield sleeper
         finally:
             sleepers.discard(sleeper)
             if not sleepers:
-                self._sleepers.pop(signal, None)
+                self._sleepers.pop(topic, None)
 
 
 ARENA_POLL_INTERVAL = timedelta(seconds=1)  # between two reads; each read costs money
@@ -147,13 +147,13 @@ class TableLongPoll(LongPoll):
 
     def __init__(self, read_topic: Callable[[WaitTopic], object]) -> None:
         super().__init__()
-        self._look = read_topic
+        self._read_topic = read_topic
 
     async def wait(
         self,
         topic: WaitTopic,
         is_ready: IsReady,
-        disconnected: WaitForDisconnect,
+        wait_for_disconnect: WaitForDisconnect,
         remaining_wait: RemainingWait,
     ) -> None:
         """Wait until `is_ready()` is True or the time is up.
@@ -162,12 +162,12 @@ class TableLongPoll(LongPoll):
         change,
         and `READS_PER_CHANGE` times, because an index may return an older state once more.
         """
-        del disconnected
+        del wait_for_disconnect
         last_state: object = None
         looks = READS_PER_CHANGE
-        with self._counted():
+        with self._count_waiting():
             while not self._closed:
-                current = self._look(topic)
+                current = self._read_topic(topic)
                 if current != last_state:
                     last_state, looks = current, READS_PER_CHANGE
                 if looks > 0 and is_ready():
@@ -178,8 +178,8 @@ class TableLongPoll(LongPoll):
                     break
                 await asyncio.sleep(rest.total_seconds())
 
-    async def sleep(self, duration: timedelta, disconnected: WaitForDisconnect) -> None:
+    async def sleep(self, duration: timedelta, wait_for_disconnect: WaitForDisconnect) -> None:
         """Wait for `duration`; a disconnected client is not noticed."""
-        del disconnected
-        with self._counted():
+        del wait_for_disconnect
+        with self._count_waiting():
             await asyncio.sleep(duration.total_seconds())

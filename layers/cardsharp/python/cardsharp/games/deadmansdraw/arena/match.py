@@ -75,8 +75,8 @@ class ArenaMatch:
 
 
 @lru_cache(maxsize=4096)
-def _read(text: str) -> tuple[Json, ...]:
-    """Read once: every view of a running match shows all that was played in it."""
+def _parse_events(text: str) -> tuple[Json, ...]:
+    """Parse events; cached, because every view of a running match shows all of its events."""
     return tuple(json.loads(text))
 
 
@@ -94,7 +94,7 @@ class ArenaMove:
 
     def events(self) -> list[Json]:
         """Return the events with `playerIndex` as a view shows them; the caller may change them."""
-        return [dict(event) for event in _read(self.events_text)]
+        return [dict(event) for event in _parse_events(self.events_text)]
 
     def response_events(self) -> list[Json]:
         """The events without `playerIndex`, as the answer to the action shows them."""
@@ -105,7 +105,7 @@ class ArenaMove:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestOrigin:
+class RequestTimeAndAddress:
     """Address and time of a request."""
 
     received_at: datetime
@@ -117,9 +117,9 @@ def begin_match(
     pairing: MatchPlayers,
     params: CreationParams,
     randomness: RandomnessMethod,
-    origin: RequestOrigin,
+    origin: RequestTimeAndAddress,
 ) -> tuple[ArenaMatch, ArenaMove]:
-    """A new match and the move that opens it."""
+    """Return a new match and the move that opens it."""
     draws = seeded_draws(params.seed, randomness)
     state = initial_state(params, draws)
     at = origin.received_at
@@ -128,20 +128,22 @@ def begin_match(
         {"eventType": "MatchStarted", "matchStartedSeed": params.seed},
         {**event_json(TurnStarted(None)), "playerIndex": state.turn_player},
     ]
-    return match, ArenaMove(0, 1, 1, at, _text(events), None, origin.ip)
+    return match, ArenaMove(0, 1, 1, at, _dump_events(events), None, origin.ip)
 
 
 def apply_player_action(
-    match: ArenaMatch, action: Action, origin: RequestOrigin
+    match: ArenaMatch, action: Action, origin: RequestTimeAndAddress
 ) -> tuple[ArenaMatch, ArenaMove]:
     """Return the match after an action of the player to move; raise `RulesError` if illegal."""
-    draws = _draws(match)
+    draws = _restore_draws(match)
     state, events = apply(match.state, action, draws)
-    next_match, move = _moved(match, state, events, draws.used, origin)
+    next_match, move = _apply_move(match, state, events, draws.used, origin)
     return next_match, replace(move, user_action=action_json(action))
 
 
-def force_end_turn(match: ArenaMatch, origin: RequestOrigin) -> tuple[ArenaMatch, ArenaMove]:
+def force_end_turn(
+    match: ArenaMatch, origin: RequestTimeAndAddress
+) -> tuple[ArenaMatch, ArenaMove]:
     """The match after the player to move ran out of time (docs/spec/arena.md section 5).
 
     Raises `RulesError` if the match can be ended no more, a fault that only the original has.
@@ -154,7 +156,7 @@ def force_end_turn(match: ArenaMatch, origin: RequestOrigin) -> tuple[ArenaMatch
     elapsed = f"{(origin.received_at - match.last_move_at).total_seconds():.3f}".rstrip("0").rstrip(
         "."
     )
-    draws = _draws(match)
+    draws = _restore_draws(match)
     state, events = force_turn_end(
         match.state,
         f"Forceful turn ending due to player {late} inactivity after {elapsed} seconds.",
@@ -162,23 +164,27 @@ def force_end_turn(match: ArenaMatch, origin: RequestOrigin) -> tuple[ArenaMatch
         draws,
         can_get_stuck=match.randomness is RandomnessMethod.ORIGINAL,
     )
-    return _moved(match, state, events, draws.used, origin)
+    return _apply_move(match, state, events, draws.used, origin)
 
 
 def terminate_match(
-    match: ArenaMatch, winner: int | None, comment: str | None, origin: RequestOrigin
+    match: ArenaMatch, winner: int | None, comment: str | None, origin: RequestTimeAndAddress
 ) -> tuple[ArenaMatch, ArenaMove]:
     """The match after it was terminated."""
     state, events = terminate(match.state, winner, comment)
-    return _moved(match, state, events, match.draws, origin)
+    return _apply_move(match, state, events, match.draws, origin)
 
 
-def _draws(match: ArenaMatch) -> SeededDraws:
+def _restore_draws(match: ArenaMatch) -> SeededDraws:
     return seeded_draws(match.params.seed, match.randomness, match.draws)
 
 
-def _moved(
-    match: ArenaMatch, state: State, events: tuple[Event, ...], draws: int, origin: RequestOrigin
+def _apply_move(
+    match: ArenaMatch,
+    state: State,
+    events: tuple[Event, ...],
+    draws: int,
+    origin: RequestTimeAndAddress,
 ) -> tuple[ArenaMatch, ArenaMove]:
     opened = any(isinstance(event, TurnStarted) for event in events)
     next_match = replace(
@@ -190,7 +196,7 @@ def _moved(
         turn=match.turn + opened,
         moves_in_turn=1 if opened else match.moves_in_turn + 1,
     )
-    events_json = _text(with_player_index(events, state.turn_player))
+    events_json = _dump_events(events_json_with_player_index(events, state.turn_player))
     move = ArenaMove(
         match.moves,
         next_match.moves_in_turn,
@@ -202,7 +208,7 @@ def _moved(
     return next_match, move
 
 
-def with_player_index(events: tuple[Event, ...], player: int) -> list[Json]:
+def events_json_with_player_index(events: tuple[Event, ...], player: int) -> list[Json]:
     """Return the events as JSON with `playerIndex`.
 
     The end of a match and the comment that announces it have none.
@@ -217,7 +223,7 @@ def with_player_index(events: tuple[Event, ...], player: int) -> list[Json]:
     return bodies
 
 
-def _text(events: list[Json]) -> str:
+def _dump_events(events: list[Json]) -> str:
     return json.dumps(events, separators=(",", ":"))
 
 
@@ -232,10 +238,10 @@ STORED_MATCH_FORMAT = 2
 | 1      | from 0.2.0  | no number; who plays is under `pairing`, like today       |
 | 2      | from 0.3.0  | the number                                                |
 
-`_brought_up` knows each step; `tests/samples/stores` holds a file of each version.
+`_upgrade_snapshot` knows each step; `tests/samples/stores` holds a file of each version.
 """
 
-_MATCH = TypeAdapter(ArenaMatch)
+_MATCH_ADAPTER = TypeAdapter(ArenaMatch)
 _STORED_NAMES = {
     "turn_player": "player",
     "pending_effect": "pending",
@@ -253,23 +259,23 @@ class UnsupportedSnapshot(StoreError):
 
 def to_snapshot(match: ArenaMatch) -> bytes:
     """The match as JSON text in today's format."""
-    body = _MATCH.dump_python(match, mode="json")
-    body["state"] = _renamed(body["state"], _STORED_NAMES)
+    body = _MATCH_ADAPTER.dump_python(match, mode="json")
+    body["state"] = _rename_fields(body["state"], _STORED_NAMES)
     return to_json({"format": STORED_MATCH_FORMAT, **body})
 
 
 def from_snapshot(snapshot: str | bytes, match_id: str) -> ArenaMatch:
     """Return the match of a snapshot; raise `StoreError`, `UnsupportedSnapshot` if it is newer."""
     try:
-        return _MATCH.validate_python(_brought_up(from_json(snapshot), match_id))
+        return _MATCH_ADAPTER.validate_python(_upgrade_snapshot(from_json(snapshot), match_id))
     except (ValidationError, ValueError, TypeError, AttributeError):
         raise StoreError(
             f"The stored match {match_id} cannot be read. It is kept as it is, and not played."
         ) from None
 
 
-def _brought_up(raw: dict[str, Any], match_id: str) -> dict[str, Any]:
-    """Return the fields of an `ArenaMatch` from a snapshot in the current or any older format.
+def _upgrade_snapshot(raw: dict[str, Any], match_id: str) -> dict[str, Any]:
+    """Return the fields of an `ArenaMatch` from a snapshot of this or any older format.
 
     Raises `UnsupportedSnapshot` for a newer format.
     """
@@ -281,11 +287,11 @@ def _brought_up(raw: dict[str, Any], match_id: str) -> dict[str, Any]:
         )
     if "seats" in raw:
         raw["pairing"] = raw.pop("seats")
-    return {**raw, "state": _renamed(raw["state"], _FIELD_NAMES)}
+    return {**raw, "state": _rename_fields(raw["state"], _FIELD_NAMES)}
 
 
-def _renamed(state: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A state, and the effect that waits in it, with other names of the fields."""
+def _rename_fields(state: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a state with renamed fields, also in its pending effect."""
     renamed = {names.get(name, name): value for name, value in state.items()}
     for effect in ("pending", "pending_effect"):
         if renamed.get(effect) is not None:

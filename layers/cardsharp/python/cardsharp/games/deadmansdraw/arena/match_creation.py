@@ -75,16 +75,16 @@ def parse_create_request(body: dict[str, Any], fresh_seed: str) -> CreationParam
     """
     requested_seed = body.get("randomSeed")
     params = CreationParams(
-        seed=fresh_seed if requested_seed is None else _seed(requested_seed),
-        tags=_read_optional(body, "tags", _tags),
-        play_area=_read_optional(body, "playArea", _pile),
-        draw_pile=_read_optional(body, "drawPile", _pile),
-        discard_pile=_read_optional(body, "discardPile", _pile),
-        banks=_read_optional(body, "banks", _banks),
-        timeout=_read_optional(body, "timeout", _timeout),
+        seed=fresh_seed if requested_seed is None else _parse_seed(requested_seed),
+        tags=_parse_optional(body, "tags", _parse_tags),
+        play_area=_parse_optional(body, "playArea", _parse_pile),
+        draw_pile=_parse_optional(body, "drawPile", _parse_pile),
+        discard_pile=_parse_optional(body, "discardPile", _parse_pile),
+        banks=_parse_optional(body, "banks", _parse_banks),
+        timeout=_parse_optional(body, "timeout", _parse_timeout),
         nulls=frozenset(name for name in PUBLIC_FIELDS if name in body and body[name] is None),
     )
-    _refuse_duplicates(params)
+    _check_no_duplicates(params)
     return params
 
 
@@ -96,7 +96,7 @@ def initial_state(params: CreationParams, rng_draws: SeededDraws) -> State:
     banks = params.banks or ((), ())
     return start(
         draw_pile,
-        _or(params.discard_pile, DEFAULT_DISCARD_PILE),
+        _pile_or_default(params.discard_pile, DEFAULT_DISCARD_PILE),
         rng_draws.randrange(2),
         (bank_from_cards(banks[0]), bank_from_cards(banks[1])),
         params.play_area or (),
@@ -123,16 +123,16 @@ def creation_json(params: CreationParams, *, hide_secrets: bool) -> Json:
     }
 
 
-def _or(pile: Cards | None, default: Cards) -> Cards:
+def _pile_or_default(pile: Cards | None, default: Cards) -> Cards:
     return default if pile is None else pile
 
 
-def _read_optional(body: dict[str, Any], field: str, read: Callable[[str, Any], T]) -> T | None:
+def _parse_optional(body: dict[str, Any], field: str, parse: Callable[[str, Any], T]) -> T | None:
     value = body.get(field)
-    return None if value is None else read(field, value)
+    return None if value is None else parse(field, value)
 
 
-def _tags(field: str, value: object) -> tuple[str, ...]:
+def _parse_tags(field: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise UnreadableField(field, value)
     tags = tuple(map(js_string, value))
@@ -141,7 +141,7 @@ def _tags(field: str, value: object) -> tuple[str, ...]:
     return tags
 
 
-def _cards(items: Sequence[object]) -> Cards:
+def _parse_cards(items: Sequence[object]) -> Cards:
     if len(items) > len(SERVER_DECK):
         raise InvalidInput(f"A pile has at most {len(SERVER_DECK)} cards.")
     cards = [parse_card(item) for item in items]
@@ -151,27 +151,27 @@ def _cards(items: Sequence[object]) -> Cards:
     return tuple(card for card in cards if card is not None)
 
 
-def _pile(field: str, value: object) -> Cards:
+def _parse_pile(field: str, value: object) -> Cards:
     if not isinstance(value, list):
         raise UnreadableField(field, value)
-    return _cards(value)
+    return _parse_cards(value)
 
 
-def _banks(field: str, value: Any) -> tuple[Cards, Cards]:  # noqa: ANN401 - any JSON value
+def _parse_banks(field: str, value: Any) -> tuple[Cards, Cards]:  # noqa: ANN401 - any JSON value
     lists = isinstance(value, list) and all(isinstance(bank, list) for bank in value)
     if not lists or len(value) != 2:  # noqa: PLR2004 - one bank a player
         raise UnreadableField(field, value)
-    return _cards(value[0]), _cards(value[1])
+    return _parse_cards(value[0]), _parse_cards(value[1])
 
 
-def _seed(value: object) -> str:
+def _parse_seed(value: object) -> str:
     seed = js_string(value)
     if len(seed) > MAX_SEED_LENGTH:
         raise InvalidInput(f"The randomSeed is longer than {MAX_SEED_LENGTH} characters.")
     return seed
 
 
-def _timeout(field: str, value: object) -> float:
+def _parse_timeout(field: str, value: object) -> float:
     try:
         seconds = float(value) if isinstance(value, str | int | float) else math.nan
     except (ValueError, OverflowError):
@@ -185,14 +185,14 @@ def _timeout(field: str, value: object) -> float:
     return seconds
 
 
-def _refuse_duplicates(params: CreationParams) -> None:
-    """Raise `InvalidInput` for a card in two places; the play area is not checked."""
+def _check_no_duplicates(params: CreationParams) -> None:
+    """Raise `InvalidInput` if a card is in two places; the play area is not checked."""
     if params.draw_pile is None and params.discard_pile is None and params.banks is None:
         return
     placed_cards: set[Card] = set()
     for pile in (
-        _or(params.draw_pile, DEFAULT_DRAW_DECK),
-        _or(params.discard_pile, DEFAULT_DISCARD_PILE),
+        _pile_or_default(params.draw_pile, DEFAULT_DRAW_DECK),
+        _pile_or_default(params.discard_pile, DEFAULT_DISCARD_PILE),
         *(params.banks or ()),
     ):
         for card in pile:

@@ -25,7 +25,7 @@ def query_flag(query: QueryParams, name: str) -> bool:
     return len(values) == 1 and values[0] in _TRUE
 
 
-def is_player_list(query: QueryParams) -> bool:
+def is_list_query_from_player(query: QueryParams) -> bool:
     """Return True if a query of the match list comes from a player that looks for its matches.
 
     A player reads the full list, perhaps waiting for a match; the condensed list is left to
@@ -38,7 +38,7 @@ def is_player_list(query: QueryParams) -> bool:
     )
 
 
-def is_player_view(query: QueryParams) -> bool:
+def is_match_query_from_player(query: QueryParams) -> bool:
     """Return True if a query of a match is a player's: it waits for its turn or wants secrets."""
     return query_flag(query, "waitactive") or query_flag(query, "showdebug")
 

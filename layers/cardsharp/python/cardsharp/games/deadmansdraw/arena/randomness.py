@@ -30,12 +30,12 @@ class SeededDraws:
     """Random draws of a match from a given draw on; a `CardPicker` of the rules."""
 
     def __init__(self, random_below: Callable[[int, int], int], draws_used: int = 0) -> None:
-        self._below = random_below
+        self._random_below = random_below
         self.used = draws_used
 
     def randrange(self, limit: int) -> int:
         """The next number, at least 0 and below `limit`."""
-        number = self._below(self.used, limit)
+        number = self._random_below(self.used, limit)
         self.used += 1
         return number
 
@@ -55,7 +55,7 @@ def seeded_draws(seed: str, randomness: RandomnessMethod, draws_used: int = 0) -
     The first draw of a match shuffles its draw pile.
     """
     is_restarted = randomness is RandomnessMethod.ORIGINAL
-    return SeededDraws(_numbers(seed, randomness), 0 if is_restarted else draws_used)
+    return SeededDraws(_create_random_below(seed, randomness), 0 if is_restarted else draws_used)
 
 
 def new_seed() -> str:
@@ -63,32 +63,36 @@ def new_seed() -> str:
     return str(10**16 + secrets.randbelow(9 * 10**16))
 
 
-def _numbers(seed: str, randomness: RandomnessMethod) -> Callable[[int, int], int]:
+def _create_random_below(seed: str, randomness: RandomnessMethod) -> Callable[[int, int], int]:
     if seed == NO_RANDOM_SEED:
         return lambda _index, _limit: 0
     if randomness is RandomnessMethod.ORIGINAL:
-        return lambda index, limit: int(limit * _original(seed, index))
-    return lambda index, limit: _fair(seed, index) % limit
+        return lambda index, limit: int(limit * _draw_original_fraction(seed, index))
+    return lambda index, limit: _draw_fair_number(seed, index) % limit
 
 
-def _fair(seed: str, index: int) -> int:
-    """Draw `index` of `seed`: 256 bits, so that taking a remainder favours no card.
+def _draw_fair_number(seed: str, index: int) -> int:
+    """Return random number `index` of `seed`: 256 bits, so that a remainder favours no card.
 
-    A hash of a counter needs no state, so a match goes on after a restart from its count alone.
+    A hash of a counter needs no state, so a match goes on after a restart from its count
+    alone.
     """
     hash_input = f"{index}:{seed}".encode()
     return int.from_bytes(sha256(hash_input).digest())
 
 
-def _original(seed: str, index: int) -> float:
-    numbers, sequence = _remembered(seed)
+def _draw_original_fraction(seed: str, index: int) -> float:
+    numbers, sequence = _cached_alea_sequence(seed)
     sequence += islice(numbers, max(0, index + 1 - len(sequence)))
     return sequence[index]
 
 
 @lru_cache(maxsize=2048)
-def _remembered(seed: str) -> tuple[Iterator[float], list[float]]:
-    """Seeding takes a millisecond, and every request begins with the same numbers."""
+def _cached_alea_sequence(seed: str) -> tuple[Iterator[float], list[float]]:
+    """Return the generator of a seed, and the list of its numbers so far.
+
+    It is cached: seeding takes a millisecond, and every request begins with the same numbers.
+    """
     return alea_fractions(seed), []
 
 
@@ -106,12 +110,15 @@ MASH_START = float(0xEFC8249D)
 MASH_FACTOR = 0.02519603282416938
 UINT32 = 0xFFFFFFFF
 
-_SPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_IGNORED = re.compile(f"^[{_SPACE}]*|[{_SPACE}]*$|[\\x00-\\x1f]")
+_WHITESPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_IGNORED_PATTERN = re.compile(f"^[{_WHITESPACE}]*|[{_WHITESPACE}]*$|[\\x00-\\x1f]")
 
 
-def _mash() -> Callable[[Iterable[int]], float]:
-    """Baagøe's string hash, as a fraction: every text it is fed changes its state."""
+def _create_mash() -> Callable[[Iterable[int]], float]:
+    """Return Baagøe's string hash as a function of a text.
+
+    The function returns a fraction, and every text that it is fed changes its state.
+    """
     state = MASH_START
 
     def feed(codes: Iterable[int]) -> float:
@@ -128,10 +135,10 @@ def _mash() -> Callable[[Iterable[int]], float]:
     return feed
 
 
-def _seeded(seed: str) -> list[float]:
-    mash = _mash()
+def _seed_alea_state(seed: str) -> list[float]:
+    mash = _create_mash()
     entropy = [mash(b" ") for _ in range(ALEA_ORDER)]
-    raw = _IGNORED.sub("", seed).encode("utf-16-le")  # what JavaScript's `charCodeAt` sees
+    raw = _IGNORED_PATTERN.sub("", seed).encode("utf-16-le")  # what JavaScript's `charCodeAt` sees
     units = [int.from_bytes(raw[at : at + 2], "little") for at in range(0, len(raw), 2)]
     mash(units)
     for unit in units:
@@ -145,7 +152,7 @@ def _seeded(seed: str) -> list[float]:
 
 def alea_fractions(seed: str) -> Iterator[float]:
     """The endless numbers in [0, 1) of `seed`; `range(n)` is the floor of n times the next."""
-    entropy = _seeded(seed)
+    entropy = _seed_alea_state(seed)
     carry, phase = 1, ALEA_ORDER
 
     def raw() -> float:

@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.arena.match import (
     ArenaMatch,
     ArenaMove,
     MatchPlayers,
-    RequestOrigin,
+    RequestTimeAndAddress,
     apply_player_action,
     begin_match,
     force_end_turn,
@@ -67,12 +67,12 @@ SEAT_COUNT = 2
 MAX_RETRIES = 5  # attempts of a request while other requests change the same match
 BEGINNING_OF_TIME = datetime.min.replace(tzinfo=UTC)  # no turn's time was restarted yet
 MAX_COMMENT_LENGTH = 1000  # characters of the comment on a match's end
-_NONE = timedelta()
+_ZERO = timedelta()
 _log = logging.getLogger(__name__)
 
 
-def _undisputed(decide: Callable[P, T]) -> Callable[P, T]:
-    """Repeat the decision if another request has moved meanwhile, as if this one came later."""
+def _retry_on_conflict(decide: Callable[P, T]) -> Callable[P, T]:
+    """Repeat the decision if another request has moved meanwhile, as if it came later."""
 
     @wraps(decide)
     def decided(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -98,13 +98,13 @@ class Referee:
         self.book = users
         self._randomness = randomness
         self._clock = clock
-        self._process, self._count = token_hex(5), count(randbelow(1 << 23))
-        self._since = BEGINNING_OF_TIME
+        self._id_process, self._id_counter = token_hex(5), count(randbelow(1 << 23))
+        self._resumed_at = BEGINNING_OF_TIME
         self.hidden_matches: HiddenMatches = lambda: lambda _match: False
 
     def restart_turn_clocks(self, resumed_at: datetime) -> None:
         """Restart the time limit of every turn at `resumed_at`, as nobody could move earlier."""
-        self._since = resumed_at
+        self._resumed_at = resumed_at
 
     def current_time(self) -> datetime:
         """Return the current time, to the millisecond that JSON shows."""
@@ -116,20 +116,20 @@ class Referee:
     ) -> ArenaMatch:
         """Create a match from a request's body; raise `WriteConflict` if its id is taken."""
         params = parse_create_request(body, new_seed())
-        players = self._seated(user, body.get("playerids"))
+        players = self._validate_players(user, body.get("playerids"))
         pairing = MatchPlayers(players, None if user.is_admin else user.id)
-        origin = RequestOrigin(self.current_time(), ip)
-        new_id = match_id or self._new_id(origin.received_at)
+        origin = RequestTimeAndAddress(self.current_time(), ip)
+        new_id = match_id or self._create_match_id(origin.received_at)
         match, move = begin_match(new_id, pairing, params, self._randomness, origin)
         self.lobby.save_move(match, move)
         return match
 
-    def _new_id(self, created_at: datetime) -> str:
+    def _create_match_id(self, created_at: datetime) -> str:
         """Return a new id in the form of the original's database: seconds, process and counter."""
-        counter = next(self._count) & 0xFFFFFF
-        return f"{int(created_at.timestamp()) & 0xFFFFFFFF:08x}{self._process}{counter:06x}"
+        counter = next(self._id_counter) & 0xFFFFFF
+        return f"{int(created_at.timestamp()) & 0xFFFFFFFF:08x}{self._id_process}{counter:06x}"
 
-    def _seated(self, user: User, player_ids: object) -> tuple[str, str]:
+    def _validate_players(self, user: User, player_ids: object) -> tuple[str, str]:
         if not isinstance(player_ids, list) and user.is_admin:
             raise InvalidInput("Missing players from input parameters.")
         ids = (
@@ -147,7 +147,7 @@ class Referee:
                 "to start a practice match."
             )
         for player in (first_player, second_player):
-            if player not in self.book.players:
+            if player not in self.book.players_by_id:
                 raise InvalidInput(f"Player {player} is not valid.")
         return first_player, second_player
 
@@ -201,7 +201,7 @@ class Referee:
             return self.public_matches(user)
         return self.lobby.matches_waiting_for(user.id) if active else self.lobby.matches_of(user.id)
 
-    @_undisputed
+    @_retry_on_conflict
     def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> ArenaMove:
         """Apply an action and return its move; if it comes too late, the turn is ended by force."""
         response = parse_effect_response(body)
@@ -225,7 +225,7 @@ class Referee:
         # The time at which the request arrived decides, not the time at which the watchdog would
         # look. So a late action ends the turn by force even if the watchdog has not done it yet.
         # The version check of `save_move` lets only one of the two write.
-        origin = RequestOrigin(self.current_time(), ip)
+        origin = RequestTimeAndAddress(self.current_time(), ip)
         if self.is_overdue(match, origin.received_at):
             next_match, move = force_end_turn(match, origin)
         else:
@@ -233,12 +233,15 @@ class Referee:
         self.lobby.save_move(next_match, move)
         return move
 
-    @_undisputed
+    @_retry_on_conflict
     def terminate_match(
         self, user: User, match_id: str, body: dict[str, Any], ip: str | None
     ) -> ArenaMatch:
         """End a match by decision of the admin or, in practice, its creator; return it."""
-        winner_id, comment = _text(body, "winnerId"), _text(body, "comment") or None
+        winner_id, comment = (
+            _get_text_field(body, "winnerId"),
+            _get_text_field(body, "comment") or None,
+        )
         if comment is not None and len(comment) > MAX_COMMENT_LENGTH:
             raise InvalidInput(f"The comment is longer than {MAX_COMMENT_LENGTH} characters.")
         match = self.get_match(match_id)
@@ -246,22 +249,22 @@ class Referee:
             raise HttpError(401, "Not authorized to perform action.")
         if match.is_finished:
             raise InvalidInput("No action possible on finished matches.")
-        winner = None if winner_id is None else _seat_of(match, parse_id(winner_id))
+        winner = None if winner_id is None else _find_seat(match, parse_id(winner_id))
         next_match, move = terminate_match(
-            match, winner, comment, RequestOrigin(self.current_time(), ip)
+            match, winner, comment, RequestTimeAndAddress(self.current_time(), ip)
         )
         self.lobby.save_move(next_match, move)
         return next_match
 
     def end_overdue_turns(
-        self, tags: frozenset[str] | None = None, ip: str | None = None, grace: timedelta = _NONE
+        self, tags: frozenset[str] | None = None, ip: str | None = None, grace: timedelta = _ZERO
     ) -> list[ArenaMatch]:
         """End the overdue turns of running matches by force, and return these matches.
 
         Only matches with one of `tags` count. Until a turn is overdue by `grace`, the player's
         own action ends it, as in the original.
         """
-        origin, overdue_matches = RequestOrigin(self.current_time(), ip), []
+        origin, overdue_matches = RequestTimeAndAddress(self.current_time(), ip), []
         for match in list(self.lobby.running_matches()):
             if has_any_tag(match, tags) and self.is_overdue(match, origin.received_at, grace):
                 try:
@@ -278,7 +281,7 @@ class Referee:
         return overdue_matches
 
     def is_overdue(
-        self, match: ArenaMatch, current_time: datetime, grace: timedelta = _NONE
+        self, match: ArenaMatch, current_time: datetime, grace: timedelta = _ZERO
     ) -> bool:
         """Return True if the player to move has exceeded the time limit by more than `grace`.
 
@@ -286,7 +289,7 @@ class Referee:
         the start of the arena.
         """
         limit = match.params.turn_timeout()
-        turn_started_at = max(match.last_move_at, self._since)
+        turn_started_at = max(match.last_move_at, self._resumed_at)
         return (
             limit is not None
             and not match.is_finished
@@ -294,13 +297,16 @@ class Referee:
         )
 
 
-def _seat_of(match: ArenaMatch, player_id: str) -> int | None:
-    """Return the seat of a player, None for a user without a seat: the match is then a draw."""
+def _find_seat(match: ArenaMatch, player_id: str) -> int | None:
+    """Return the seat of a player.
+
+    For a user without a seat it is None: the match is then a draw.
+    """
     players = match.pairing.players
     return players.index(player_id) if player_id in players else None
 
 
-def _text(body: dict[str, Any], field: str) -> str | None:
+def _get_text_field(body: dict[str, Any], field: str) -> str | None:
     """Return a field of the body if it is a text, else None."""
     value = body.get(field)
     return value if isinstance(value, str) else None

@@ -21,8 +21,8 @@ from cardsharp.server.routing import HttpError
 
 IMPOSSIBLE_VALUE = 0  # the value of a card that is readable and that nobody can hold
 _MISSING = object()
-_ID = re.compile("[0-9a-f]{24}")
-_PLAIN_BYTES = 12
+_ID_PATTERN = re.compile("[0-9a-f]{24}")
+_RAW_ID_BYTES = 12
 
 
 class UnreadableField(InvalidInput):
@@ -34,7 +34,7 @@ class UnreadableField(InvalidInput):
         )
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
+def _parse_json_object(raw: bytes) -> dict[str, Any]:
     """Return the JSON object of a request body; an empty body or a list gives `{}`.
 
     Raises `InvalidInput` for invalid JSON, or for a bare value, which the original's parser
@@ -43,7 +43,7 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     if not raw.strip():
         return {}
     try:
-        body = json.loads(raw, parse_constant=_refuse_constant, parse_float=_finite)
+        body = json.loads(raw, parse_constant=_reject_constant, parse_float=_parse_finite_float)
         json.dumps(body, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
     except json.JSONDecodeError as error:
         raise InvalidInput(f"The body is not valid JSON: see position {error.pos}.") from None
@@ -56,12 +56,12 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     return body
 
 
-def _refuse_constant(name: str) -> None:
-    """Python's reader takes NaN and Infinity, which JSON does not know."""
+def _reject_constant(name: str) -> None:
+    """Raise ValueError for NaN and Infinity: Python's parser takes them, JSON has neither."""
     raise ValueError(f"{name} is no JSON value")
 
 
-def _finite(text: str) -> float:
+def _parse_finite_float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
         raise ValueError(f"{text} is too large a number")
@@ -75,10 +75,10 @@ def parse_id(text: str) -> str:
     Raises `InvalidInput` for any other text.
     """
     lower = text.lower()
-    if _ID.fullmatch(lower):
+    if _ID_PATTERN.fullmatch(lower):
         return lower
     raw = text.encode()
-    if len(raw) == _PLAIN_BYTES:
+    if len(raw) == _RAW_ID_BYTES:
         return raw.hex()
     raise InvalidInput(
         "Argument passed in must be a string of 12 bytes or a string of 24 hex characters "
@@ -95,14 +95,15 @@ def parse_card(value: object) -> Card | None:
         pair = (value["suit"], value.get("value"))
     elif isinstance(value, dict) and len(value) == 1:
         pair = next(iter(value.items()))
-    return None if pair is None else _card_of(*pair)
+    return None if pair is None else _to_card(*pair)
 
 
-def _card_of(name: object, value: object) -> Card | None:
-    """Return a card by suit and value, None if the deck has no such suit or range of values.
+def _to_card(name: object, value: object) -> Card | None:
+    """Return a card by suit and value, None if the deck has no such suit or values.
 
-    The original checks the range with JavaScript's conversion to a number but compares without
-    it. So `"8"` and `2.5` pass this check and then equal no card: here they become value 0.
+    The original checks the range with JavaScript's conversion to a number but compares
+    without it. So `"8"` and `2.5` pass this check and then equal no card: here they become
+    value 0.
     """
     if not isinstance(name, str) or name not in set(Suit) or isinstance(value, bool):
         return None
@@ -158,7 +159,7 @@ async def read_json(request: Request) -> dict[str, Any]:
     Raises `HttpError` if the body is too large, or in an unknown encoding or charset, and
     `InvalidInput` if it is not JSON, or not compressed as its header says.
     """
-    raw = await _read(request)
+    raw = await _read_body(request)
     kind = Message()
     kind["Content-Type"] = request.headers.get("content-type", "")
     if not raw or kind.get_content_type() != "application/json":
@@ -166,16 +167,18 @@ async def read_json(request: Request) -> dict[str, Any]:
     charset = kind.get_content_charset("utf-8")
     if not charset.startswith("utf-"):
         raise HttpError(415, f'unsupported charset "{charset.upper()}"')
-    return _parsed(_unpacked(raw, request.headers.get("content-encoding", "identity").lower()))
+    return _parse_json_object(
+        _decompress(raw, request.headers.get("content-encoding", "identity").lower())
+    )
 
 
 async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form, the first of each name; raise `HttpError` if it is too large."""
-    fields = parse_qs((await _read(request)).decode("utf-8", "replace"))
+    fields = parse_qs((await _read_body(request)).decode("utf-8", "replace"))
     return {name: values[0] for name, values in fields.items()}
 
 
-async def _read(request: Request) -> bytes:
+async def _read_body(request: Request) -> bytes:
     raw = bytearray()
     byte_count = 0
     async for chunk in request.stream():
@@ -185,11 +188,11 @@ async def _read(request: Request) -> bytes:
         elif byte_count > MAX_DRAINED_BYTES:
             break
     if byte_count > MAX_REQUEST_BODY_BYTES:
-        raise _too_large()
+        raise _too_large_error()
     return bytes(raw)
 
 
-def _unpacked(raw: bytes, encoding: str) -> bytes:
+def _decompress(raw: bytes, encoding: str) -> bytes:
     if encoding == "identity":
         return raw
     if encoding not in _ZLIB_WINDOWS:
@@ -200,11 +203,11 @@ def _unpacked(raw: bytes, encoding: str) -> bytes:
     except zlib.error:
         raise InvalidInput(f"The body is not compressed with {encoding}.") from None
     if len(plain) > MAX_REQUEST_BODY_BYTES:
-        raise _too_large()
+        raise _too_large_error()
     return plain
 
 
-def _too_large() -> HttpError:
+def _too_large_error() -> HttpError:
     return HttpError(413, f"The body is larger than {MAX_REQUEST_BODY_BYTES} bytes.")
 
 

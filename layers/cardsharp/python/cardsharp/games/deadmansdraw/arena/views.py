@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cardsharp.games.deadmansdraw.arena.access.users import User, UserDirectory
-from cardsharp.games.deadmansdraw.arena.dto import Json, bank_json, cards_json, effect_json
+from cardsharp.games.deadmansdraw.arena.dto import (
+    Json,
+    bank_values_by_suit,
+    cards_json,
+    effect_json,
+)
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch, ArenaMove
 from cardsharp.games.deadmansdraw.arena.match_creation import creation_json
 from cardsharp.games.deadmansdraw.state import State
@@ -20,7 +25,7 @@ BETWEEN_TURNS_MARK = "\u25b7"
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
-    """User that a view is for, and the options of the request.
+    """Options of a match view: the user that it is for, and what the request selects.
 
     `ends_match` is True for the response to the call that ended the match.
     """
@@ -71,11 +76,14 @@ def common_match_json(match: ArenaMatch, options: ViewOptions) -> Json:
 def full_view(
     match: ArenaMatch, options: ViewOptions, history: Sequence[ArenaMove], users: UserDirectory
 ) -> Json:
-    """One match with names; with all moves if asked for, else the last one of a finished match."""
+    """Return one match with names, and with all its moves if they are requested.
+
+    Otherwise a finished match has only its last move, and a running match none.
+    """
     moves = history if options.show_events else history[-1:] if match.is_finished else ()
     return {
         **common_match_json(match, options),
-        "playernames": _names(match, users),
+        "playernames": _player_names(match, users),
         "moves": [_move_json(move, match, options) for move in moves],
     }
 
@@ -116,11 +124,11 @@ def condensed_view(match: ArenaMatch, users: UserDirectory) -> Json:
         ],
         "startedat": iso_milliseconds(match.started_at),
         **({} if match.params.tags is None else {"tags": list(match.params.tags)}),
-        "playernames": _names(match, users),
+        "playernames": _player_names(match, users),
     }
 
 
-def ending_json(history: Sequence[ArenaMove]) -> Json:
+def match_end_events_json(history: Sequence[ArenaMove]) -> Json:
     """Return the events that ended a match, as the response to an action that came too late."""
     ends = ("TurnEnded", "MatchEnded")
     return {
@@ -128,12 +136,12 @@ def ending_json(history: Sequence[ArenaMove]) -> Json:
     }
 
 
-def _names(match: ArenaMatch, book: UserDirectory) -> list[str]:
+def _player_names(match: ArenaMatch, book: UserDirectory) -> list[str]:
     return [book.name_of(player) for player in match.pairing.players]
 
 
 def _state_json(state: State, *, piles: bool, ends_match: bool) -> Json:
-    body: Json = {"banks": [bank_json(bank) for bank in state.banks]}
+    body: Json = {"banks": [bank_values_by_suit(bank) for bank in state.banks]}
     if piles:
         body["drawPile"] = cards_json(state.draw_pile)
         body["discardPile"] = cards_json(state.discard_pile)
@@ -150,20 +158,20 @@ def _state_json(state: State, *, piles: bool, ends_match: bool) -> Json:
     return body
 
 
-def _move_json(move: ArenaMove, match: ArenaMatch, look: ViewOptions) -> Json:
+def _move_json(move: ArenaMove, match: ArenaMatch, options: ViewOptions) -> Json:
     body: Json = {
         "sequenceId": move.sequence,
         "sequenceInTurnId": move.sequence_in_turn,
         "turnId": move.turn,
         "at": iso_milliseconds(move.at),
     }
-    if look.may_see_piles(match):
+    if options.may_see_piles(match):
         if move.user_action is not None:
             body["userAction"] = move.user_action
         if move.client_ip is not None:
             body["clientIP"] = move.client_ip
     body["events"] = move.events()
-    if not look.may_see_secrets(match):
+    if not options.may_see_secrets(match):
         for event in body["events"]:
             event.pop("matchStartedSeed", None)
     return body

@@ -19,12 +19,12 @@ from cardsharp.bot.bot_match import (
     OpenMatch,
 )
 from cardsharp.bot.error_policy import is_action_rejected
-from cardsharp.client.remote_clock import NEVER, RemoteClock, TimeBounds
+from cardsharp.client.remote_clock import NEVER_BOUNDS, RemoteClock, TimeBounds
 from cardsharp.client.request_budget import MAX_ACTION_WAIT_SHARE, RequestPriority
 from cardsharp.core.clock import Clock
 from cardsharp.errors import NotFound, RequestRejected
 from cardsharp.games.deadmansdraw.actions import END_TURN, Action
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaBotPlayer, BotAndDummySeats
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
     events_from_view,
     initial_public_info,
@@ -62,7 +62,7 @@ REREAD_DELAY = timedelta(seconds=2)  # a turn that may be over is looked at agai
 NO_SUCH_MATCH = "Match does not exist."  # the arena's own words (docs/spec/arena.md section 4)
 
 
-def match_opener(players: BotSeats, clock: Clock, tags: Collection[str] = ()) -> OpenMatch:
+def match_opener(players: BotAndDummySeats, clock: Clock, tags: Collection[str] = ()) -> OpenMatch:
     """Return a function that opens a match for these players.
 
     `tags` are the tags that the poller looks for; none means all.
@@ -80,7 +80,7 @@ class ArenaBotMatch:
     """
 
     def __init__(
-        self, match_id: str, seats: BotSeats, clock: Clock, tags: Collection[str] = ()
+        self, match_id: str, seats: BotAndDummySeats, clock: Clock, tags: Collection[str] = ()
     ) -> None:
         self.match_id, self.players, self.clock, self.tags = match_id, seats, clock, tags
         self.action_timeout = timedelta.max
@@ -93,12 +93,14 @@ class ArenaBotMatch:
     def header(self) -> None:
         """Always None: only an observation supplies the header of an arena's match."""
 
-    def observe(self, recorded: MoveFacts) -> Observation[Action]:
-        """The match as it is now."""
-        return self._sight(self.players.own_seat.client.get_match(self.match_id), recorded)
+    def observe(self, recorded_facts: MoveFacts) -> Observation[Action]:
+        """Return the match as it is now, for a log that has the `recorded_facts` facts."""
+        return self._build_observation(
+            self.players.own_seat.client.get_match(self.match_id), recorded_facts
+        )
 
-    def wait_for_change(self, recorded: MoveFacts) -> Observation[Action] | None:
-        """Return the match when we are to act or it has ended, None if that took too long."""
+    def wait_for_change(self, recorded_facts: MoveFacts) -> Observation[Action] | None:
+        """Wait until we are to act or the match has ended; return it, or None after too long."""
         client, patience = self.players.own_seat.client, MAX_BUDGET_WAIT
         if self.turn_timeout is not None:
             # The arena holds the wait back as it does everything, and it must lie there when the
@@ -107,23 +109,23 @@ class ArenaBotMatch:
                 patience, self.turn_timeout / 4 - client.session_state.expected_extra_latency
             )
         view = client.wait_for_turn(self.match_id, max(patience, timedelta(0)))
-        return None if view is None else self._sight(view, recorded)
+        return None if view is None else self._build_observation(view, recorded_facts)
 
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:
         """Return the outcome of a match that the arena says does not exist, None otherwise."""
         missing = isinstance(error, NotFound) and error.message == NO_SUCH_MATCH
         return missing_match_outcome_body() if missing else None
 
-    def set_action_timeout(self, seat: ArenaSeat) -> Body:
+    def set_next_action_timeout(self, seat: ArenaBotPlayer) -> Body:
         """Set the timeout of the next action; return it as a field of the action's intent."""
         self.action_timeout = seat.client.action_timeout(self.turn_timeout)
         return {IN_FLIGHT_SECONDS: self.action_timeout.total_seconds()}
 
-    def _sight(self, view: MatchView, recorded: MoveFacts) -> Observation[Action]:
-        self._note_times(view)
+    def _build_observation(self, view: MatchView, recorded: MoveFacts) -> Observation[Action]:
+        self._update_remote_clock(view)
         params = view.creation_params
         self.turn_timeout = params.timeout
-        seats = self.players.seats_by_index(view)
+        seats = self.players.bot_seats_by_index(view)
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
         moves = {move.sequence_id: past_move_from_view(move) for move in view.moves}
@@ -147,10 +149,10 @@ class ArenaBotMatch:
         return Observation(
             next_sequence=view.move_count,
             facts=facts,
-            summaries=self._summaries(view, moves) if facts else {},
+            summaries=self._summarize_moves(view, moves) if facts else {},
             timeout_count=sum(late),
             outcome=outcome_body(view, set(seats)) if view.finished else None,
-            turn=None if view.finished else self._turn(view, seats),
+            turn=None if view.finished else self._build_turn(view, seats),
             turn_began_at=parse_timestamp(view.last_move_at),
             turn_timeout=params.timeout,
             header=header_body(view, names),
@@ -163,8 +165,8 @@ class ArenaBotMatch:
             was_throttled=self.players.own_seat.client.session_state.is_throttled,
         )
 
-    def _summaries(self, view: MatchView, moves: Mapping[int, PastMove]) -> Summaries:
-        """Return the moves as people see them in the log."""
+    def _summarize_moves(self, view: MatchView, moves: Mapping[int, PastMove]) -> Summaries:
+        """Return the text of each move for readers of the log; none if a move is unreadable."""
         try:
             public_info = initial_public_info(view, moves.values())
             tracker = MoveTracker(public_info, view.player_names)
@@ -179,7 +181,9 @@ class ArenaBotMatch:
             _log.warning("cannot summarize the match", exc_info=True, extra=about)
             return {}
 
-    def _turn(self, view: MatchView, seats: dict[int, ArenaSeat]) -> BotTurn[Action] | None:
+    def _build_turn(
+        self, view: MatchView, seats: dict[int, ArenaBotPlayer]
+    ) -> BotTurn[Action] | None:
         active = view.active_player_index
         seat = None if active is None else seats.get(active)
         if active is None or seat is None:
@@ -189,11 +193,11 @@ class ArenaBotMatch:
         except Exception as error:  # noqa: BLE001 - a newer arena's words must end no match
             _log.exception("cannot read the match", extra={"match_id": self.match_id})
             area = () if view.move_count_in_turn is None else view.state.play_area
-            return UnreadableTurn(self, seat, area, str(error))
-        ends = self._end_of_turn(view)
+            return FallbackTurn(self, seat, area, str(error))
+        ends = self._estimate_turn_end(view)
         return ArenaTurn(self, seat, position, len(seats) == 1, view.creation_params.timeout, ends)
 
-    def _note_times(self, view: MatchView) -> None:
+    def _update_remote_clock(self, view: MatchView) -> None:
         """Update the estimate of the arena's clock from a view that has just arrived."""
         far, received_at = (
             self.players.own_seat.client.session_state.remote_clock,
@@ -207,19 +211,19 @@ class ArenaBotMatch:
         if moved is not None:
             far.update_from_timestamp(moved, received_at)
 
-    def _end_of_turn(self, view: MatchView) -> TimeBounds:
+    def _estimate_turn_end(self, view: MatchView) -> TimeBounds:
         """Return bounds of the end of the arena's turn limit, in local monotonic seconds.
 
-        The limit runs from the last move, by the arena's clock. If the turn continues beyond
-        it, the arena was down: it gave the turn its full time again at its restart, shortly
-        before it was asked.
+        The limit runs from the last move, by the arena's clock. If the turn continues beyond it,
+        the arena was down: at its restart, shortly before our request, it gave the turn its full
+        time again.
         """
         limit, moved = view.creation_params.timeout, parse_timestamp(view.last_move_at)
         if limit is None or moved is None:
-            return NEVER
-        current, ends = self.clock.monotonic(), NEVER
+            return NEVER_BOUNDS
+        current, ends = self.clock.monotonic(), NEVER_BOUNDS
         with suppress(OverflowError):
-            ends = self.players.own_seat.client.session_state.remote_clock.to_local(
+            ends = self.players.own_seat.client.session_state.remote_clock.to_local_bounds(
                 moved + limit, current
             )
         move_count, sent_at = self.goes_on
@@ -237,7 +241,7 @@ class ArenaTurn(NamedTuple):
     """
 
     match: ArenaBotMatch
-    seat: ArenaSeat
+    seat: ArenaBotPlayer
     position: DeadMansDrawPosition
     is_only_our_seat: bool
     turn_timeout: timedelta | None
@@ -255,7 +259,10 @@ class ArenaTurn(NamedTuple):
         it. Returns None if the time may be over: then only a new view can tell.
         """
         self._await_budget()
-        over, remaining = self._until(self.ends_at.latest), self._until(self.ends_at.earliest)
+        over, remaining = (
+            self._time_until(self.ends_at.latest),
+            self._time_until(self.ends_at.earliest),
+        )
         if over <= timedelta(0):
             reason = "the time of this turn is over"
             return DecisionResult(Decision(END_TURN, f"Safe action: {reason}."), error=reason)
@@ -273,11 +280,11 @@ class ArenaTurn(NamedTuple):
     ) -> Body:
         """The decision, the position that it was made on, and how long the action may take."""
         body = intent_body(self.position, result, decided_at, worker_id, self.seat.strategy_name)
-        return {**body, **self.match.set_action_timeout(self.seat)}
+        return {**body, **self.match.set_next_action_timeout(self.seat)}
 
     def send(self, action: Action) -> "ArenaTurn | NextRead":
         """Send the action, if it arrives in this turn, and follow the events that it caused."""
-        sent_at, remaining = self.match.clock.monotonic(), self._until(self.ends_at.earliest)
+        sent_at, remaining = self.match.clock.monotonic(), self._time_until(self.ends_at.earliest)
         over = sent_at >= self.ends_at.latest
         action_timeout = self.match.action_timeout
         within = action_timeout if action == END_TURN else min(remaining, action_timeout)
@@ -286,11 +293,11 @@ class ArenaTurn(NamedTuple):
         except RequestRejected as error:
             # Nothing else says that the turn goes on: after a 409 it is over indeed.
             if over and is_action_rejected(error):
-                self._clock.ignore_date_headers()
+                self._remote_clock.ignore_date_headers()
                 self.match.goes_on = len(self.position.history), sent_at
             raise
         if over and all(event.event_type != EventType.COMMENT for event in response):
-            self._clock.ignore_date_headers()
+            self._remote_clock.ignore_date_headers()
         answered = self.match.clock.monotonic()
         self.match.acted[len(self.position.history)] = sent_at, answered
         self.match.answers[len(self.position.history)] = events_from_view(response)
@@ -310,7 +317,7 @@ class ArenaTurn(NamedTuple):
             position = None
         if position is None:
             return NextRead.READ_IMMEDIATELY
-        ends = NEVER
+        ends = NEVER_BOUNDS
         if self.turn_timeout is not None:
             seconds = self.turn_timeout.total_seconds()
             ends = TimeBounds(sent_at + seconds, answered + seconds)
@@ -327,19 +334,19 @@ class ArenaTurn(NamedTuple):
         contact.wait_for_budget(RequestPriority.ACT, latest)
 
     @property
-    def _clock(self) -> RemoteClock:
+    def _remote_clock(self) -> RemoteClock:
         return self.match.players.own_seat.client.session_state.remote_clock
 
-    def _until(self, deadline: float) -> timedelta:
+    def _time_until(self, deadline: float) -> timedelta:
         """Return the time until a local monotonic second, at most 1,000,000 s."""
         return timedelta(seconds=min(deadline - self.match.clock.monotonic(), 1e6))
 
 
-class UnreadableTurn(NamedTuple):
+class FallbackTurn(NamedTuple):
     """A turn in a match that cannot be read: an action that the arena completes itself."""
 
     match: ArenaBotMatch
-    seat: ArenaSeat
+    seat: ArenaBotPlayer
     play_area: tuple[Card, ...]
     reason: str
 
@@ -357,11 +364,11 @@ class UnreadableTurn(NamedTuple):
     def intent_body(
         self, result: DecisionResult[Decision[Action]], decided_at: datetime, worker_id: str
     ) -> Body:
-        """The action, and why no strategy could decide."""
+        """Return the body of the intent: the action, and why no strategy could decide."""
         body = unreadable_intent_body(result.decision.action, self.reason, decided_at, worker_id)
-        return {**body, **self.match.set_action_timeout(self.seat)}
+        return {**body, **self.match.set_next_action_timeout(self.seat)}
 
     def send(self, action: Action) -> NextRead:
-        """Send the action."""
+        """Send the action to the arena; the match is then read at once."""
         self.seat.client.act(self.match.match_id, action, self.match.action_timeout)
         return NextRead.READ_IMMEDIATELY

@@ -104,7 +104,7 @@ class ArenaBotDependencies:
         registry_for(GAME.strategy_package).factory(override)
         return override
 
-    def current_tags(self) -> tuple[str, ...]:
+    def match_tags_to_play(self) -> tuple[str, ...]:
         """Return the tags of the matches to play: the operator's, else those of the settings.
 
         Raises `StoreError`.

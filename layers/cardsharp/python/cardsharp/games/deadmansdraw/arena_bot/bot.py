@@ -4,7 +4,7 @@ import logging
 from contextlib import ExitStack
 from random import Random
 
-from cardsharp.aws.ssm_credentials import log_safe_credentials
+from cardsharp.aws.ssm_credentials import credentials_redacted_in_logs
 from cardsharp.aws.telemetry import BUILD
 from cardsharp.bot.bot import Bot
 from cardsharp.bot.session_result import SessionResult
@@ -16,7 +16,7 @@ from cardsharp.games.deadmansdraw.arena_bot.bootstrap import (
     dependencies_for,
 )
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaSeat, BotSeats
+from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaBotPlayer, BotAndDummySeats
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.play.game import InvocationContext
@@ -32,20 +32,20 @@ def run_session(match_id: str, context: InvocationContext) -> SessionResult:
     assembly = dependencies_for(context)
     settings = assembly.settings
 
-    def seat(credentials: Credentials, strategy: str) -> ArenaSeat:
+    def seat(credentials: Credentials, strategy: str) -> ArenaBotPlayer:
         client = clients.enter_context(assembly.build_client_for(credentials))
-        return ArenaSeat(credentials.user, client, build(strategy, Random()), strategy)
+        return ArenaBotPlayer(credentials.user, client, build(strategy, Random()), strategy)
 
     with assembly.refresh_credentials_on_401(), ExitStack() as clients:
-        me = seat(settings.credentials(), _strategy(assembly))
+        me = seat(settings.credentials(), _choose_strategy_name(assembly))
         dummy = None
         if settings.dummy_strategy is not None:
-            dummy_credentials = log_safe_credentials(
+            dummy_credentials = credentials_redacted_in_logs(
                 DUMMY_ID, settings.dummy_password.get_secret_value()
             )
             dummy = seat(dummy_credentials, settings.dummy_strategy)
-        players = BotSeats(me, dummy, assembly.match_log)
-        meet = match_opener(players, assembly.clock, assembly.current_tags())
+        players = BotAndDummySeats(me, dummy, assembly.match_log)
+        meet = match_opener(players, assembly.clock, assembly.match_tags_to_play())
         timing, version = settings.timing, settings.version or BUILD
         bot = Bot(
             GAME.name,
@@ -58,11 +58,11 @@ def run_session(match_id: str, context: InvocationContext) -> SessionResult:
         return bot.run_session(match_id, context.remaining_time)
 
 
-def _strategy(assembly: ArenaBotDependencies) -> str:
-    """Return the name of the strategy to play: the operator's, or the deployed one as fallback.
+def _choose_strategy_name(assembly: ArenaBotDependencies) -> str:
+    """Return the name of the strategy to play: the operator's, else the deployed one.
 
-    If the operator names an unknown strategy, an error is logged, which triggers an alarm. The
-    match is played all the same.
+    If the operator names an unknown strategy, an error is logged, which triggers an alarm.
+    The match is played all the same.
     """
     try:
         return assembly.current_strategy_name()

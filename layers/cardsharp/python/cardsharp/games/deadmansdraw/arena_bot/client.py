@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.arena_bot import wire, wire_views
 _T = TypeVar("_T")
 _HTTP_OK, _HTTP_GONE = 200, 410
 
-_NEWEST = "20"
+_NEWEST_LIMIT = "20"
 """Asked for so many, an arena lists the newest 201: more than anybody plays at once, and within
 the size of an answer (docs/spec/arena.md section 4). Asked for only where the whole list is too
 long, as an arena may count before it leaves out the matches that wait for nobody."""
@@ -82,7 +82,7 @@ class ArenaClient(ServiceClient):
         call = ArenaRequest(
             metric_name="hello", path="/api/hello", timeout=self._limits.read_timeout
         )
-        return self._ask(call, wire.parse_hello).message
+        return self._send_and_parse(call, wire.parse_hello).message
 
     def whoami(self) -> wire_views.WhoAmIView:
         """Return the user that the arena recognises us as.
@@ -94,7 +94,7 @@ class ArenaClient(ServiceClient):
             metric_name="whoami", path="/api/sessioninfo", timeout=self._limits.read_timeout
         )
         try:
-            return self._ask(call, wire.parse_whoami)
+            return self._send_and_parse(call, wire.parse_whoami)
         except NotFound:
             raise MalformedResponse(
                 "Something answers, but it is no arena; check the address."
@@ -109,7 +109,7 @@ class ArenaClient(ServiceClient):
             params=params,
             timeout=self._limits.read_timeout,
         )
-        return self._ask(call, wire.parse_players)
+        return self._send_and_parse(call, wire.parse_players)
 
     def matches(
         self,
@@ -148,11 +148,11 @@ class ArenaClient(ServiceClient):
         )
         if not self._lists_newest:
             try:
-                return self._ask(call, wire.parse_views)
+                return self._send_and_parse(call, wire.parse_match_list)
             except ResponseTooLarge:
                 self._lists_newest = True
-        newest = replace(call, params={**params, "limit": _NEWEST})
-        return self._ask(newest, wire.parse_views)
+        newest = replace(call, params={**params, "limit": _NEWEST_LIMIT})
+        return self._send_and_parse(newest, wire.parse_match_list)
 
     def get_match(
         self, match_id: str, events: bool = True, debug: bool = False
@@ -165,7 +165,7 @@ class ArenaClient(ServiceClient):
         params |= {"showdebug": "true"} if debug else {}
         path, limit = _match_path(match_id), self._limits.read_timeout
         parse = wire.parse_match_with_events if events else wire.parse_view
-        return self._ask(
+        return self._send_and_parse(
             ArenaRequest(metric_name="view", path=path, params=params, timeout=limit), parse
         )
 
@@ -232,10 +232,10 @@ class ArenaClient(ServiceClient):
         )
         if limit <= timedelta(0):
             raise Unreachable(f"{call}: not sent, for it would arrive too late.")
-        return self._ask(call, wire.parse_events)
+        return self._send_and_parse(call, wire.parse_events)
 
     def create_match(self, params: wire.MatchParams) -> wire_views.MatchCreatedView:
-        """The id of a new match; sent once, as a second one would be a second match."""
+        """Create a match and return its id; sent once, as a second one would be a second match."""
         call = ArenaRequest(
             metric_name="create",
             method="POST",
@@ -243,12 +243,12 @@ class ArenaClient(ServiceClient):
             body=wire.match_params_json(params),
             timeout=self._limits.read_timeout,
         )
-        return self._ask(call, wire.parse_created)
+        return self._send_and_parse(call, wire.parse_created)
 
     def terminate(
         self, match_id: str, winner_id: str | None = None, comment: str | None = None
     ) -> wire_views.MatchView:
-        """The match after it was ended by decision; without `winner_id` it is a tie."""
+        """End a match by decision and return it; without `winner_id` it is a tie."""
         fields = {"winnerId": winner_id, "comment": comment}
         call = ArenaRequest(
             metric_name="terminate",
@@ -257,23 +257,29 @@ class ArenaClient(ServiceClient):
             body={name: value for name, value in fields.items() if value is not None},
             timeout=self._limits.read_timeout,
         )
-        return self._ask(call, wire.parse_view)
+        return self._send_and_parse(call, wire.parse_view)
 
-    def _ask(self, call: ArenaRequest, parse: Callable[[object], _T]) -> _T:
-        """The parsed answer; an unreadable answer to a write leaves its effect in doubt."""
-        response = self._transport.send(call)
+    def _send_and_parse(self, request: ArenaRequest, parse: Callable[[object], _T]) -> _T:
+        """Return the parsed response.
+
+        If the response to a write is unreadable, the outcome is unknown.
+        """
+        response = self._transport.send(request)
         try:
             if response.status == _HTTP_GONE:
                 wire.parse_ending(response.body)
                 raise MatchOver
             return parse(response.body)
         except MalformedResponse as error:
-            error.outcome_unknown = call.is_write
+            error.outcome_unknown = request.is_write
             raise
 
 
 def _match_path(match_id: str) -> str:
-    """The path of a match; an id that could lead elsewhere is refused without asking."""
+    """Return the path of a match; raise `NotFound` unless its id is letters and digits.
+
+    Any other id could lead to another path, so no request is sent.
+    """
     if not (match_id.isascii() and match_id.isalnum()):
         raise NotFound(404, "a match id has letters and digits only; check it")
     return f"/api/matches/{match_id}"

@@ -26,7 +26,7 @@ from cardsharp.bot.control.poller_shift import PollerShift, PollerTiming
 from cardsharp.bot.error_policy import count_arena_error, is_client_error, retry_delay_for
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.core.clock import RemainingTime, run_periodically
-from cardsharp.core.metrics import Metric
+from cardsharp.core.metrics import MetricName
 from cardsharp.errors import ArenaError, RateLimited, StoreError, Unauthorized
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
@@ -49,14 +49,14 @@ class MatchPoller:
     shift: PollerShift = field(default_factory=PollerShift)
     refresh_credentials: Callable[[], None] = lambda: None
     _error_count: int = 0  # errors since the last answer
-    _refusal: ArenaError | None = None  # the latest refusal, if the arena has repeated it
+    _repeated_refusal: ArenaError | None = None  # the latest refusal, if the arena has repeated it
     _listed_ids: tuple[str, ...] = ()  # the matches that the arena named last
     _requested_at: float = 0  # when the list was requested last
     _answered_at: float = 0  # when the answer or the error to that arrived
-    _pause: timedelta = timedelta(0)  # the pause after an error
-    _successor_due: float = inf  # when the schedule should have started the next poller
-    _dispatched: int = 0  # how many matches it has put on the queue
-    _turn_timeout: timedelta | None = None  # the shortest one of the matches listed last
+    _error_pause: timedelta = timedelta(0)  # the pause after an error
+    _successor_due_at: float = inf  # when the schedule should have started the next poller
+    _dispatched_count: int = 0  # how many matches it has put on the queue
+    _min_turn_timeout: timedelta | None = None  # the shortest one of the matches listed last
 
     def run(self, remaining_time: RemainingTime) -> int:
         """Queue matches until relieved or the time is nearly up; return how many were queued.
@@ -65,25 +65,25 @@ class MatchPoller:
         Raises `StoreError` if the match log or the queue failed at the first look; later such
         errors are tolerated.
         """
-        self._dispatched, clock = self.dispatcher.dispatch_unattended(), self.dispatcher.clock
+        self._dispatched_count, clock = self.dispatcher.dispatch_unattended(), self.dispatcher.clock
         if not self._should_listen():
-            self.dispatcher.metrics.count(Metric.POLLS)
-            return self._dispatched
-        self.shift.start()
-        self._successor_due = clock.monotonic() + self.timing.shift_duration.total_seconds()
+            self.dispatcher.metrics.count(MetricName.POLLS)
+            return self._dispatched_count
+        self.shift.start_generation()
+        self._successor_due_at = clock.monotonic() + self.timing.shift_duration.total_seconds()
         while (
             remaining_time() > self.timing.long_poll_timeout
             and not self.shift.is_relieved()
             and self._should_listen()
         ):
             self._request_list()
-            self._watch(remaining_time)
-        if self._refusal is not None:
-            raise self._refusal
-        return self._dispatched
+            self._dispatch_until_next_request(remaining_time)
+        if self._repeated_refusal is not None:
+            raise self._repeated_refusal
+        return self._dispatched_count
 
     def _should_listen(self) -> bool:
-        """Return True in a listening window, while a match runs, or if the store cannot tell."""
+        """Return True in a listening window, while a match runs, or if the store fails."""
         current_time = self.dispatcher.clock.now()
         if self.shift.is_window_open(current_time):
             return True
@@ -96,38 +96,38 @@ class MatchPoller:
             return True
 
     def _request_list(self) -> None:
-        """Request the list once, and remember what the arena answered and when."""
+        """Request the list once; record the arena's response and its time."""
         clock, metrics = self.dispatcher.clock, self.dispatcher.metrics
         self._requested_at, self._listed_ids = clock.monotonic(), ()
         try:
-            with self._lease_watch():
-                matches = [match for match in self._list() if not match.finished]
+            with self._check_leases_periodically():
+                matches = [match for match in self._list_matches() if not match.finished]
         except ArenaError as error:
             self._answered_at = clock.monotonic()
-            self._pause = self._pause_after(error)
+            self._error_pause = self._compute_error_pause(error)
             return
         self._answered_at = clock.monotonic()
-        self._error_count, self._refusal, self._pause = 0, None, timedelta(0)
-        metrics.count(Metric.POLLS)
+        self._error_count, self._repeated_refusal, self._error_pause = 0, None, timedelta(0)
+        metrics.count(MetricName.POLLS)
         limits = [match.creation_params.timeout for match in matches]
-        self._turn_timeout = min(
-            (limit for limit in limits if limit is not None), default=self._turn_timeout
+        self._min_turn_timeout = min(
+            (limit for limit in limits if limit is not None), default=self._min_turn_timeout
         )
         self._listed_ids = tuple(match.id for match in matches)
 
-    def _list(self) -> list[MatchView]:
-        """Return the matches in which it is our turn; count every request that this takes."""
+    def _list_matches(self) -> list[MatchView]:
+        """Return the matches in which it is our turn; count every request that was sent."""
         counts = self.arena_client.session_state.request_counts
         previous_count = counts["list_wait"]
         try:
             return self.arena_client.matches(
-                self._tags(), active=True, wait=True, max_budget_wait=self._max_budget_wait()
+                self._choose_tags(), active=True, wait=True, max_budget_wait=self._max_budget_wait()
             )
         finally:
             request_count = counts["list_wait"] - previous_count
-            self.dispatcher.metrics.count(Metric.LIST_REQUESTS, request_count)
+            self.dispatcher.metrics.count(MetricName.LIST_REQUESTS, request_count)
 
-    def _lease_watch(self) -> AbstractContextManager[None]:
+    def _check_leases_periodically(self) -> AbstractContextManager[None]:
         """Return a context in which leases are checked while a match runs.
 
         The arena may hold the request back for 30 s, in which a worker may die.
@@ -137,35 +137,35 @@ class MatchPoller:
         interval = self.timing.lease_check_interval
         return run_periodically(self._dispatch, interval, self.dispatcher.clock)
 
-    def _watch(self, remaining_time: RemainingTime) -> None:
+    def _dispatch_until_next_request(self, remaining_time: RemainingTime) -> None:
         """Dispatch matches until the list may be requested again."""
         clock, interval = self.dispatcher.clock, self.timing.lease_check_interval
         self._dispatch(self._listed_ids)
-        while (remaining := self._until_next_request()) > timedelta(0):
+        while (remaining := self._time_until_next_request()) > timedelta(0):
             if remaining_time() <= 2 * interval or self.shift.is_relieved():
                 return
             clock.sleep(min(interval, remaining))
             self._dispatch(self._listed_ids)
 
-    def _until_next_request(self) -> timedelta:
+    def _time_until_next_request(self) -> timedelta:
         """Return the time until the list may be requested again.
 
         It counts from the last request, or after an error from the arrival of the error. When a
         successor is due, it leaves the next request to that one for a moment.
         """
         min_interval = self.timing.min_request_interval
-        interval = self._list_interval() if self._listed_ids else min_interval
+        interval = self._choose_list_interval() if self._listed_ids else min_interval
         due = max(
             self._requested_at + interval.total_seconds(),
-            self._answered_at + self._pause.total_seconds(),
+            self._answered_at + self._error_pause.total_seconds(),
         )
-        if max(due, self._answered_at) >= self._successor_due:
-            leave_until = max(self._successor_due, self._answered_at)
+        if max(due, self._answered_at) >= self._successor_due_at:
+            leave_until = max(self._successor_due_at, self._answered_at)
             due = max(due, leave_until + min_interval.total_seconds())
         return timedelta(seconds=due - self.dispatcher.clock.monotonic())
 
-    def _list_interval(self) -> timedelta:
-        """Return the time between two requests of which the arena answers the first at once.
+    def _choose_list_interval(self) -> timedelta:
+        """Return the time between two list requests if the arena answers the first at once.
 
         It is short only if the arena permits it and another match could be taken.
         """
@@ -183,28 +183,28 @@ class MatchPoller:
         A match that begins right after one answer is found by the next one. Its first turn must
         not end before that, so the interval and the wait together take a share of a turn.
         """
-        interval = self._list_interval()
-        if self._turn_timeout is None or interval >= self.timing.list_interval:
+        interval = self._choose_list_interval()
+        if self._min_turn_timeout is None or interval >= self.timing.list_interval:
             return None
-        return max(timedelta(0), MAX_LIST_GAP_SHARE * self._turn_timeout - interval)
+        return max(timedelta(0), MAX_LIST_GAP_SHARE * self._min_turn_timeout - interval)
 
-    def _pause_after(self, error: ArenaError) -> timedelta:
+    def _compute_error_pause(self, error: ArenaError) -> timedelta:
         """Return the pause after an error: 3, 6, 12, 24, then 30 s while errors continue.
 
         A request that the arena held before it failed has paused by itself, so its duration
         counts. Otherwise two long polls that a restart cuts would leave new matches alone for
-        half a minute. An arena that is only away, and has told how many requests it permits, is
-        asked as often as for its list: matches may begin in the second in which it is back.
+        half a minute. If the arena is only away, and has stated how many requests it permits, the
+        pause is at most the interval of its list: matches may begin in the second of its return.
         """
         current = self.dispatcher.clock.monotonic()
         count_arena_error(self.dispatcher.metrics, error)
         _log.warning("%s", error)
         self._error_count += 1
-        self._refusal = error if self._error_count > 1 and is_client_error(error) else None
+        self._repeated_refusal = error if self._error_count > 1 and is_client_error(error) else None
         if isinstance(error, Unauthorized):
             self.refresh_credentials()
         is_refusal = is_client_error(error) or isinstance(error, RateLimited)
-        max_pause = self.timing.max_backoff if is_refusal else self._list_interval()
+        max_pause = self.timing.max_backoff if is_refusal else self._choose_list_interval()
         min_interval = self.timing.min_request_interval
         doublings = min(self._error_count - 1, MAX_DOUBLINGS)
         request_duration = timedelta(seconds=current - self._requested_at)
@@ -217,7 +217,7 @@ class MatchPoller:
         A store error is only logged: the next call may succeed.
         """
         try:
-            self._dispatched += self.dispatcher.dispatch_unattended(
+            self._dispatched_count += self.dispatcher.dispatch_unattended(
                 match_ids, self._max_matches, self._answered_at
             )
         except StoreError as error:
@@ -227,11 +227,11 @@ class MatchPoller:
     def _max_matches(self) -> int | None:
         """Number of matches that the request limit allows at once, None for any number."""
         return self.arena_client.session_state.request_budget.max_sustainable_matches(
-            self._turn_timeout
+            self._min_turn_timeout
         )
 
-    def _tags(self) -> tuple[str, ...]:
-        """Return the tags of the matches to ask for: the operator's, else those of the settings."""
+    def _choose_tags(self) -> tuple[str, ...]:
+        """Return the tags of the matches to list: the operator's, else those of the settings."""
         try:
             override = self.dispatcher.runtime_settings.read().tags
         except StoreError as error:

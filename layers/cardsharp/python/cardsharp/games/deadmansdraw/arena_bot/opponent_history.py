@@ -28,7 +28,7 @@ from cardsharp.games.deadmansdraw.strategies import (
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 
 
-class ArenaSeat(NamedTuple):
+class ArenaBotPlayer(NamedTuple):
     """A player that we play as: its arena client and its strategy."""
 
     player_id: str
@@ -48,18 +48,20 @@ _log = logging.getLogger("cardsharp.bot")
 
 
 @dataclass(frozen=True, slots=True)
-class BotSeats:
+class BotAndDummySeats:
     """Our seat and, if we play both sides of our practice matches, the dummy's.
 
     Strategies that use the opponent's history get it from the log, if there is one.
     """
 
-    own_seat: ArenaSeat
-    dummy_seat: ArenaSeat | None = None
+    own_seat: ArenaBotPlayer
+    dummy_seat: ArenaBotPlayer | None = None
     match_reader: MatchReader | None = None
-    _briefed: dict[str, ArenaSeat] = field(default_factory=dict, compare=False, repr=False)
+    _seat_by_opponent: dict[str, ArenaBotPlayer] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
-    def seats_by_index(self, view: MatchView) -> dict[int, ArenaSeat]:
+    def bot_seats_by_index(self, view: MatchView) -> dict[int, ArenaBotPlayer]:
         """The seats that we play, by player index; the dummy's only in matches that we created.
 
         Their strategies are briefed once for each opponent.
@@ -68,20 +70,28 @@ class BotSeats:
         if self.dummy_seat is not None and view.created_by_player_id == self.own_seat.player_id:
             seat_by_player = {DUMMY_ID: self.dummy_seat, **seat_by_player}
         seats = enumerate(map(seat_by_player.get, view.player_ids))
-        return {index: self._brief(seat, index, view) for index, seat in seats if seat is not None}
+        return {
+            index: self._add_opponent_history(seat, index, view)
+            for index, seat in seats
+            if seat is not None
+        }
 
-    def _brief(self, seat: ArenaSeat, index: int, view: MatchView) -> ArenaSeat:
+    def _add_opponent_history(
+        self, seat: ArenaBotPlayer, index: int, view: MatchView
+    ) -> ArenaBotPlayer:
         if self.match_reader is None or not isinstance(seat.strategy, OpponentAware):
             return seat
         opponent = view.player_ids[1 - index]
-        if opponent not in self._briefed:
+        if opponent not in self._seat_by_opponent:
             try:
                 past = last_matches_against(self.match_reader, opponent, MAX_PAST_MATCHES)
             except StoreError as error:
                 _log.warning("the opponent's past cannot be read: %s", error)
                 past = []
-            self._briefed[opponent] = seat._replace(strategy=with_past_matches(seat.strategy, past))
-        return self._briefed[opponent]
+            self._seat_by_opponent[opponent] = seat._replace(
+                strategy=with_past_matches(seat.strategy, past)
+            )
+        return self._seat_by_opponent[opponent]
 
 
 def last_matches_against(log: MatchReader, opponent: str, limit: int) -> list[PastMatch]:

@@ -61,7 +61,9 @@ def position_from_view(view: MatchView, seat: int) -> DeadMansDrawPosition:
         observer.position_for(seat, view.turn_count + between, history),
         banks=(first_bank, second_bank),
         play_area=() if between else view.state.play_area,
-        pending=None if view.state.pending_effect is None else _effect(view.state.pending_effect),
+        pending=None
+        if view.state.pending_effect is None
+        else _to_pending_effect(view.state.pending_effect),
     )
 
 
@@ -82,7 +84,7 @@ def next_position(
     if opened and position.play_area:  # it met another turn of ours
         return None
     draws = tuple(event.card for event in events if isinstance(event, CardDrawn))
-    peeked = _peeked(events)
+    peeked = _find_peeked_card(events)
     front = dict.fromkeys((*draws, *([peeked] if peeked else ())))
     rest = (card for card in position.to_state().draw_pile if card not in front)
     offers = (
@@ -121,40 +123,42 @@ def past_move_from_view(move: MoveView) -> PastMove:
 
 def events_from_view(events: Iterable[EventView]) -> tuple[Event, ...]:
     """Convert events to those of the rules; types that the rules do not know are left out."""
-    readers = ((_READ.get(event.event_type), event) for event in events)
+    readers = ((_EVENT_READERS.get(event.event_type), event) for event in events)
     parsed = (read(event) for read, event in readers if read is not None)
     return tuple(event for event in parsed if event is not None)
 
 
-def _removed(event: EventView) -> Event | None:
+def _read_removed_card(event: EventView) -> Event | None:
     card, index = event.card_removed_from_bank_card, event.card_removed_from_bank_index
     return None if card is None or index is None else CardRemovedFromBank(card, index)
 
 
-def _played_effect(event: EventView) -> Event | None:
+def _read_pending_effect(event: EventView) -> Event | None:
     effect = event.card_played_effect
     is_supported = effect is not None and isinstance(effect.effect_type, EffectType)
-    return EffectPending(_effect(effect)) if is_supported and effect is not None else None
+    return (
+        EffectPending(_to_pending_effect(effect)) if is_supported and effect is not None else None
+    )
 
 
-def _answered(event: EventView) -> Event | None:
+def _read_effect_answer(event: EventView) -> Event | None:
     kind = event.response_to_effect_type
     return None if kind is None else EffectAnswered(kind, event.response_to_effect_card)
 
 
-_READ: dict[str, Callable[[EventView], Event | None]] = {
+_EVENT_READERS: dict[str, Callable[[EventView], Event | None]] = {
     EventType.DRAW: lambda event: event.draw_card and CardDrawn(event.draw_card),
     EventType.CARD_PLACED_TO_PLAY_AREA: lambda event: (
         event.card_placed_to_play_area_card and CardPlaced(event.card_placed_to_play_area_card)
     ),
-    EventType.CARD_REMOVED_FROM_BANK: _removed,
-    EventType.CARD_PLAYED_EFFECT: _played_effect,
-    EventType.RESPONSE_TO_EFFECT: _answered,
-    EventType.TURN_STARTED: lambda event: TurnStarted(_delta(event.turn_started_delta)),
+    EventType.CARD_REMOVED_FROM_BANK: _read_removed_card,
+    EventType.CARD_PLAYED_EFFECT: _read_pending_effect,
+    EventType.RESPONSE_TO_EFFECT: _read_effect_answer,
+    EventType.TURN_STARTED: lambda event: TurnStarted(_to_turn_delta(event.turn_started_delta)),
     EventType.TURN_ENDED: lambda event: TurnEnded(
         bool(event.turn_ended_is_successful),
         event.turn_ended_bonus_cards,
-        _delta(event.turn_ended_delta),
+        _to_turn_delta(event.turn_ended_delta),
     ),
     EventType.MATCH_ENDED: lambda event: MatchEnded(
         event.match_ended_scores or (0, 0),
@@ -165,7 +169,7 @@ _READ: dict[str, Callable[[EventView], Event | None]] = {
 }
 
 
-def _delta(view: TurnDeltaView | None) -> TurnDelta:
+def _to_turn_delta(view: TurnDeltaView | None) -> TurnDelta:
     view = view or TurnDeltaView()
     draw, discard, first_bank, second_bank = (
         StackDelta(stack.removed, stack.added)
@@ -174,7 +178,7 @@ def _delta(view: TurnDeltaView | None) -> TurnDelta:
     return TurnDelta(draw, discard, (first_bank, second_bank))
 
 
-def _effect(view: PendingEffectView) -> PendingEffect:
+def _to_pending_effect(view: PendingEffectView) -> PendingEffect:
     if not isinstance(view.effect_type, EffectType):
         message = f"The arena waits for an answer to '{view.effect_type}', an unknown effect."
         raise InvalidInput(message)
@@ -202,7 +206,7 @@ def initial_public_info(view: MatchView, history: Iterable[PastMove]) -> PublicI
     return PublicInfoTracker(draw_set, discard_pile, play_area, (first_bank, second_bank))
 
 
-def _peeked(events: tuple[Event, ...]) -> Card | None:
+def _find_peeked_card(events: tuple[Event, ...]) -> Card | None:
     last_event = events[-1] if events else None
     if isinstance(last_event, EffectPending) and last_event.effect.effect_type is EffectType.ORACLE:
         return next(iter(last_event.effect.cards), None)
@@ -212,7 +216,7 @@ def _peeked(events: tuple[Event, ...]) -> Card | None:
 Counts = Mapping[str, tuple[int, int]]  # by what is counted, for either seat
 
 
-def count_turn_results(moves: Iterable[MoveView]) -> Counts:
+def count_turn_results_and_moves(moves: Iterable[MoveView]) -> Counts:
     """Count the turns of each player that busted, timed out or were banked, and its moves.
 
     Also counts the moves in which the server picked a card, if the arena shows the actions: it

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from cardsharp.aws.ssm_credentials import fetch_credentials, log_safe_credentials
+from cardsharp.aws.ssm_credentials import credentials_redacted_in_logs, fetch_credentials
 from cardsharp.bot.control.listening_windows import ListeningWindows
 from cardsharp.bot.settings import Duration, NameList, WorkerSettings, seconds_field
 from cardsharp.client.config import ServiceAddress, normalize_base_url
@@ -81,7 +81,7 @@ class ArenaBotSettings(WorkerSettings):
         errors.
         """
         if self.user is not None and self.password is not None:
-            return log_safe_credentials(self.user, self.password.get_secret_value())
+            return credentials_redacted_in_logs(self.user, self.password.get_secret_value())
         return fetch_credentials(str(self.secret_id), force_fetch=force_fetch)
 
     @field_validator("arena_url")
@@ -93,8 +93,8 @@ class ArenaBotSettings(WorkerSettings):
             raise ValueError(str(error)) from None
 
     @classmethod
-    def _missing(cls, values: Mapping[str, str]) -> Iterator[str]:
-        """Yield an error unless there is either a secret's name or both user and password."""
+    def _find_missing_settings(cls, values: Mapping[str, str]) -> Iterator[str]:
+        """Yield an error unless either a secret's name, or both user and password are set."""
         pair = {"user", "password"} & values.keys()
         if "secret_id" in values and pair:
             yield (

@@ -56,16 +56,16 @@ def play_turn(
 
 
 def _act_until_unclear(
-    seat: TurnClient, view: MatchView, strategy: Strategy, limit: timedelta | None
+    client: TurnClient, view: MatchView, strategy: Strategy, limit: timedelta | None
 ) -> bool:
-    """Play actions until the turn ends; return False if only a new view can tell whether it did."""
+    """Play actions until the turn ends; return False if only a new view can tell this."""
     position = position_from_view(view, view.active_player_index or 0)
     while True:
         guarded_result = call_guarded(partial(strategy.decide, position), strategy, limit)
         if guarded_result.result is None:
             raise StrategyError(guarded_result.error)
         action = guarded_result.result.action
-        response = seat.act(view.id, action)
+        response = client.act(view.id, action)
         if ends_turn(response):
             return True
         following = next_position(position, action, response)

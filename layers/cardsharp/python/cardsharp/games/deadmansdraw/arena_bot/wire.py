@@ -22,17 +22,17 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     EventView,
     HelloView,
     MatchCreatedView,
-    MatchEndedView,
+    MatchOverErrorView,
     MatchView,
     PlayerView,
     WhoAmIView,
 )
 
 _log = logging.getLogger("cardsharp.arena")
-_ID = re.compile(r"[0-9A-Za-z]{1,64}\Z")
+_ID_PATTERN = re.compile(r"[0-9A-Za-z]{1,64}\Z")
 
 
-def _seconds(limit: timedelta) -> object:
+def _to_seconds(limit: timedelta) -> object:
     seconds = limit.total_seconds()
     return int(seconds) if seconds.is_integer() else seconds
 
@@ -53,7 +53,7 @@ class MatchParams:
     discard_pile: Cards | None = None
     banks: tuple[Cards, Cards] | None = None
     random_seed: str | None = None
-    timeout: Annotated[timedelta, PlainSerializer(_seconds)] | None = None
+    timeout: Annotated[timedelta, PlainSerializer(_to_seconds)] | None = None
 
 
 _T = TypeVar("_T")
@@ -71,12 +71,12 @@ def _parse(adapter: TypeAdapter[_T], raw: object, description: str) -> _T:
     except ValidationError as error:
         # `from None`: the chained error would quote the body in a traceback.
         raise MalformedResponse(
-            f"The arena's answer is not {description}: {_first_fault(error, raw)}."
+            f"The arena's answer is not {description}: {_describe_first_error(error, raw)}."
         ) from None
 
 
 def _replace_lone_surrogates(raw: bytes | str) -> bytes | str:
-    """Return the same JSON with a question mark for each lone surrogate, which is no valid text."""
+    """Return the same JSON with a question mark for each lone surrogate, which is invalid."""
     encoded = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
     if b"\\ud" not in encoded.lower():
         return raw
@@ -86,7 +86,7 @@ def _replace_lone_surrogates(raw: bytes | str) -> bytes | str:
         return raw
 
 
-def _first_fault(error: ValidationError, raw: object) -> str:
+def _describe_first_error(error: ValidationError, raw: object) -> str:
     if isinstance(raw, bytes | str) and raw.lstrip()[:1] in {b"<", "<"}:
         return "it is an HTML page; check the arena's address"
     first_error = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -109,32 +109,37 @@ def parse_match_with_events(raw: object) -> MatchView:
     return view
 
 
-def parse_views(raw: object) -> list[MatchView]:
+def parse_match_list(raw: object) -> list[MatchView]:
     """Return the readable matches of GET /api/matches; raise `MalformedResponse` if no list."""
     raw_views = _parse_list(raw)
-    return [view for raw_view in raw_views for view in _readable(raw_view) if _has_id(view)]
+    return [
+        view
+        for raw_view in raw_views
+        for view in _parse_readable_view(raw_view)
+        if _has_valid_id(view)
+    ]
 
 
-def _has_id(view: MatchView) -> bool:
+def _has_valid_id(view: MatchView) -> bool:
     """Return True if the match's id is valid for requests and for the queue."""
-    if _ID.match(view.id):
+    if _ID_PATTERN.match(view.id):
         return True
-    _tell_once(f"{view.id[:40]!r} in the list of matches is left out: that is no id.")
+    _warn_once(f"{view.id[:40]!r} in the list of matches is left out: that is no id.")
     return False
 
 
-def _readable(raw_view: object) -> list[MatchView]:
+def _parse_readable_view(raw_view: object) -> list[MatchView]:
     try:
         return [parse_view(raw_view)]
     except MalformedResponse as fault:
         name = raw_view.get("_id") if isinstance(raw_view, dict) else None
-        _tell_once(f"{str(name)[:40]!r} in the list of matches is left out. {fault}")
+        _warn_once(f"{str(name)[:40]!r} in the list of matches is left out. {fault}")
         return []
 
 
 @lru_cache(maxsize=256)
-def _tell_once(line: str) -> None:
-    """Log a line that this process has not logged lately: a list is asked for again and again."""
+def _warn_once(line: str) -> None:
+    """Log a line that this process has not logged lately; lists are requested repeatedly."""
     _log.warning("%s", line)
 
 
@@ -142,7 +147,7 @@ parse_events = partial(_parse, TypeAdapter(list[EventView]), description="a list
 """The events that an accepted action caused; raises Garbled."""
 
 
-parse_ending = partial(_parse, TypeAdapter(MatchEndedView), description="the end of a match")
+parse_ending = partial(_parse, TypeAdapter(MatchOverErrorView), description="the end of a match")
 """The end as told by the 410 of an action, `{"events": [...]}`; raises Garbled."""
 
 parse_created = partial(_parse, TypeAdapter(MatchCreatedView), description="a created match")

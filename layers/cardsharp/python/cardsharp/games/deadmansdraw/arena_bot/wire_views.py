@@ -33,46 +33,46 @@ from pydantic.alias_generators import to_camel
 from cardsharp.games.deadmansdraw.actions import EffectType
 from cardsharp.games.deadmansdraw.cards import Card, Suit
 
-_FOREVER = 10**7  # seconds beyond which a limit is none: four months
-_SUITS: Mapping[str, Suit] = {suit.value: suit for suit in Suit}
-_EFFECTS: Mapping[str, EffectType] = {effect.value: effect for effect in EffectType}
+_NO_LIMIT_SECONDS = 10**7  # seconds beyond which a limit is none: four months
+_SUIT_BY_NAME: Mapping[str, Suit] = {suit.value: suit for suit in Suit}
+_EFFECT_BY_NAME: Mapping[str, EffectType] = {effect.value: effect for effect in EffectType}
 
 
-def _card(raw: object) -> Card:
-    """The card of `{"suit": ..., "value": ...}`; further keys are ignored."""
+def _parse_card(raw: object) -> Card:
+    """Return the card of `{"suit": ..., "value": ...}`; ignore further keys."""
     if isinstance(raw, Card):
         return raw
     if isinstance(raw, dict):
         suit, value = raw.get("suit"), raw.get("value")
         if isinstance(suit, str) and type(value) is int and value >= 0:
-            return Card(_SUITS.get(suit, suit), value)
+            return Card(_SUIT_BY_NAME.get(suit, suit), value)
     raise ValueError('a card is {"suit": text, "value": number}')
 
 
-def _bank(raw: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """The bank with known suits as `Suit`, without suits that have no card left."""
-    return {_SUITS.get(suit, suit): values for suit, values in raw.items() if values}
+def _normalize_bank(raw: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return the bank with known suits as `Suit`, without suits that have no card left."""
+    return {_SUIT_BY_NAME.get(suit, suit): values for suit, values in raw.items() if values}
 
 
-def _texts(raw: object) -> object:
-    """Tags that are texts; whatever else stands among them tells us nothing."""
+def _parse_tags(raw: object) -> object:
+    """Return the tags that are texts; ignore all other values among them."""
     return [tag for tag in raw if isinstance(tag, str)] if isinstance(raw, list | tuple) else ()
 
 
-def _limit(raw: object) -> object:
-    """A time limit in seconds; None also for 0, and for one that no match lasts to see."""
-    return None if isinstance(raw, int | float) and not 0 < raw < _FOREVER else raw or None
+def _parse_time_limit(raw: object) -> object:
+    """Return a time limit in seconds; None for 0, and for a limit longer than any match."""
+    return None if isinstance(raw, int | float) and not 0 < raw < _NO_LIMIT_SECONDS else raw or None
 
 
-CardView = Annotated[Card, PlainValidator(_card), PlainSerializer(Card._asdict)]
+CardView = Annotated[Card, PlainValidator(_parse_card), PlainSerializer(Card._asdict)]
 Cards = tuple[CardView, ...]
 Unordered = Annotated[Cards, AfterValidator(lambda cards: tuple(sorted(cards)))]
 """Cards sorted by suit and value, because their order on the wire would tell too much."""
 SmallInt = Annotated[StrictInt, Field(ge=0, le=1_000_000)]
 SeatIndex = Annotated[StrictInt, Field(ge=0, le=1)]  # index of a player
-BankView = Annotated[dict[str, tuple[SmallInt, ...]], AfterValidator(_bank)]
+BankView = Annotated[dict[str, tuple[SmallInt, ...]], AfterValidator(_normalize_bank)]
 """Suit to values: suits in order of entry, values in the order they were banked."""
-EffectName = Annotated[str, AfterValidator(lambda name: _EFFECTS.get(name, name))]
+EffectName = Annotated[str, AfterValidator(lambda name: _EFFECT_BY_NAME.get(name, name))]
 
 
 class EventType(StrEnum):
@@ -90,8 +90,8 @@ class EventType(StrEnum):
     COMMENT = "Comment"
 
 
-class _View(BaseModel):
-    """Shared settings: frozen, camel case on the wire, unknown fields ignored."""
+class _WireView(BaseModel):
+    """Base of the views: frozen, camel case on the wire, unknown fields ignored."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -102,7 +102,7 @@ class _View(BaseModel):
     )
 
 
-class PendingEffectView(_View):
+class PendingEffectView(_WireView):
     """An effect that waits for its answer (CardEffect).
 
     `cards` is as the server sends it: an Oracle's peeked card is followed by a None.
@@ -118,7 +118,7 @@ class PendingEffectView(_View):
         return tuple(card for card in self.cards if card is not None)
 
 
-class StackDeltaView(_View):
+class StackDeltaView(_WireView):
     """Cards that came to and left one pile."""
 
     added: Cards = ()
@@ -128,7 +128,7 @@ class StackDeltaView(_View):
 _NO_CHANGE = StackDeltaView()
 
 
-class TurnDeltaView(_View):
+class TurnDeltaView(_WireView):
     """Changes of a complete turn; empty in the `turnStartedDelta` of a first turn."""
 
     draw_pile: StackDeltaView = _NO_CHANGE
@@ -136,7 +136,7 @@ class TurnDeltaView(_View):
     banks: tuple[StackDeltaView, StackDeltaView] = (_NO_CHANGE, _NO_CHANGE)
 
 
-class EventView(_View):
+class EventView(_WireView):
     """One event, flat as in openapi.json (MatchEventDTO): only its own type's fields are set.
 
     `event_type` equals an `EventType` if it is known. `player_index` is None in responses to an
@@ -162,7 +162,7 @@ class EventView(_View):
     comment: str | None = None
 
 
-class MoveView(_View):
+class MoveView(_WireView):
     """One accepted request and the events that it caused.
 
     `at` is ISO 8601, see `parse_timestamp`.
@@ -178,7 +178,7 @@ class MoveView(_View):
     user_action: Mapping[str, object] | None = None
 
 
-class StateView(_View):
+class StateView(_WireView):
     """Public part of the table.
 
     The player to act is `active_player_index` of the match, as the state's own index is stale
@@ -193,24 +193,24 @@ class StateView(_View):
     timeout_count: SmallInt = 0
 
 
-class CreationView(_View):
+class CreationParamsView(_WireView):
     """Creation parameters of a match; piles are None where the server's defaults were used.
 
     A null of the request is kept; a `timeout` of 0 means no limit.
     """
 
-    tags: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
+    tags: Annotated[tuple[str, ...], BeforeValidator(_parse_tags)] = ()
     play_area: Cards | None = None
     draw_pile: Unordered | None = None
     discard_pile: Cards | None = None
     banks: tuple[Cards, Cards] | None = None
-    timeout: Annotated[timedelta | None, BeforeValidator(_limit)] = None
+    timeout: Annotated[timedelta | None, BeforeValidator(_parse_time_limit)] = None
 
 
-_DEFAULT_CREATION = CreationView()
+_DEFAULT_CREATION = CreationParamsView()
 
 
-class MatchView(_View):
+class MatchView(_WireView):
     """A match as one of its players sees it (MatchDTO); times as for `parse_timestamp`.
 
     `moves` is empty in lists and without `showevents`; `player_names` is empty in lists.
@@ -220,7 +220,7 @@ class MatchView(_View):
     player_ids: tuple[str, str] = Field(alias="playerids")
     player_names: tuple[str, ...] = Field(default=(), alias="playernames")
     created_by_player_id: str | None = None
-    creation_params: CreationView = _DEFAULT_CREATION
+    creation_params: CreationParamsView = _DEFAULT_CREATION
     started_at: str
     last_move_at: str
     move_count: SmallInt
@@ -237,13 +237,13 @@ class MatchView(_View):
         return self.active_player_index is None
 
 
-class MatchCreatedView(_View):
+class MatchCreatedView(_WireView):
     """The answer to a new match; its seed is left out on purpose (see the module)."""
 
     id: str
 
 
-class WhoAmIView(_View):
+class WhoAmIView(_WireView):
     """User that the arena recognises; `name` is None for the admin."""
 
     model_config = ConfigDict(defer_build=True)
@@ -253,7 +253,7 @@ class WhoAmIView(_View):
     role: str | None = None
 
 
-class PlayerView(_View):
+class PlayerView(_WireView):
     """A player in the arena's list.
 
     `idle_seconds` is the time since it asked for a match or acted, None if it never did. If an
@@ -267,7 +267,7 @@ class PlayerView(_View):
     idle_seconds: float | None = 0.0
 
 
-class HelloView(_View):
+class HelloView(_WireView):
     """The arena's greeting."""
 
     model_config = ConfigDict(defer_build=True)
@@ -275,7 +275,7 @@ class HelloView(_View):
     message: str
 
 
-class MatchEndedView(_View):
-    """The body of a 410 to an action."""
+class MatchOverErrorView(_WireView):
+    """Body of the 410 response to an action in a match that has ended."""
 
     events: tuple[EventView, ...]

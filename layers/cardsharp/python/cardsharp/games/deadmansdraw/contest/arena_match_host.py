@@ -12,7 +12,7 @@ from cardsharp.contest.match_host import (
     MatchSummary,
 )
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
-    count_turn_results,
+    count_turn_results_and_moves,
     past_move_from_view,
 )
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams, parse_timestamp
@@ -41,7 +41,7 @@ class ArenaAdmin(Protocol):
     def terminate(
         self, match_id: str, winner_id: str | None = None, comment: str | None = None
     ) -> MatchView:
-        """The match after it was ended by decision."""
+        """End a match by decision and return it as it is then."""
 
     def players(self) -> list[PlayerView]:
         """All players, each with how long ago the arena heard of it."""
@@ -55,7 +55,7 @@ class ArenaMatchHost:
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
         """Matches with any of these tags, or of these ids."""
-        return [_tabled(view) for view in self._arena.matches(tags=tags, ids=ids)]
+        return [_to_match_summary(view) for view in self._arena.matches(tags=tags, ids=ids)]
 
     def match_report(self, match_id: str) -> FullMatchReport:
         """Return the report of a match with all its moves."""
@@ -66,7 +66,7 @@ class ArenaMatchHost:
         absent_player_ids = (
             player_id
             for seat, player_id in enumerate(view.player_ids)
-            if _missed_turn_count(moves, seat) >= MAX_MISSED_TURNS
+            if _count_missed_turns(moves, seat) >= MAX_MISSED_TURNS
         )
         at = parse_timestamp(view.last_move_at)
         return FullMatchReport(
@@ -82,7 +82,7 @@ class ArenaMatchHost:
         return self._arena.get_match(match_id, debug=True)
 
     def begin_match(self, request: MatchRequest) -> str:
-        """The id of a new match."""
+        """Begin a match at the arena and return its id."""
         first, second = request.teams
         params = MatchParams(
             player_ids=(first, second),
@@ -101,29 +101,29 @@ class ArenaMatchHost:
         return {player.id: player.idle_seconds for player in self._arena.players()}
 
 
-def _tabled(view: MatchView) -> MatchSummary:
+def _to_match_summary(view: MatchView) -> MatchSummary:
     return MatchSummary(
         id=view.id,
         teams=view.player_ids,
         tags=view.creation_params.tags,
         last_move_at=view.last_move_at,
-        score=MatchScore(_points(view), view.state.winner_idx) if view.finished else None,
+        score=MatchScore(_sum_points(view), view.state.winner_idx) if view.finished else None,
         consecutive_timeouts=view.state.timeout_count,
         is_foreign=bool(view.created_by_player_id),
     )
 
 
-def _points(view: MatchView) -> tuple[int, int]:
+def _sum_points(view: MatchView) -> tuple[int, int]:
     first, second = (sum(max(values) for values in bank.values()) for bank in view.state.banks)
     return first, second
 
 
 def match_facts_from_view(view: MatchView) -> MatchResultFacts:
     """Return the detailed result of a match by seat; `view` must have all its moves."""
-    counts = count_turn_results(view.moves)
+    counts = count_turn_results_and_moves(view.moves)
     start, end = parse_timestamp(view.started_at), parse_timestamp(view.last_move_at)
     return MatchResultFacts(
-        points=_points(view),
+        points=_sum_points(view),
         winner=view.state.winner_idx,
         # 0 where the arena's times cannot be read.
         seconds=0.0 if start is None or end is None else (end - start).total_seconds(),
@@ -137,7 +137,7 @@ def match_facts_from_view(view: MatchView) -> MatchResultFacts:
     )
 
 
-def _missed_turn_count(moves: Sequence[PastMove], player: int) -> int:
-    """Return how many of the player's last turns in a row timed out."""
+def _count_missed_turns(moves: Sequence[PastMove], player: int) -> int:
+    """Return the number of the player's last turns in a row that timed out."""
     player_moves = (move for move in reversed(moves) if move.player == player)
     return sum(1 for _ in takewhile(lambda move: move.timed_out_player is not None, player_moves))

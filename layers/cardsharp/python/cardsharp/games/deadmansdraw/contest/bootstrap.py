@@ -34,7 +34,7 @@ from cardsharp.games.deadmansdraw.arena.bootstrap import (
 from cardsharp.games.deadmansdraw.arena.director_ticks import (
     TickChain,
     TickMessage,
-    build_move_listener,
+    build_move_notifier,
 )
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
@@ -73,51 +73,53 @@ class TickHandler:
         active_contests: Callable[[], Iterable[ContestRecords]],
         notify_turn: Callable[[ArenaMatch], None] = ignore_move,
     ) -> None:
-        self._ticks = ticks
+        self._tick_chain = ticks
         self._referee = referee
-        self._tables = match_host
-        self._active_contests, self._remind = active_contests, notify_turn
-        self._next = 0
-        self._courses: dict[str, ContestRunner] = {}
+        self._match_host = match_host
+        self._active_contests, self._notify_turn = active_contests, notify_turn
+        self._next_ticket = 0
+        self._contest_runners: dict[str, ContestRunner] = {}
 
     def run_tick(self, ticket: int, message_id: str) -> bool:
         """Run the tick if the message holds its ticket; return True if another tick follows."""
-        if not self._ticks.claim(ticket, message_id):
+        if not self._tick_chain.claim(ticket, message_id):
             return False
-        if ticket != self._next:
-            self._courses.clear()
-        self._next = ticket + 1
-        goes_on = self._work()
+        if ticket != self._next_ticket:
+            self._contest_runners.clear()
+        self._next_ticket = ticket + 1
+        goes_on = self._run_tick()
         if goes_on:
-            self._ticks.schedule_next(ticket)
+            self._tick_chain.schedule_next(ticket)
         return goes_on
 
-    def restart_if_stalled(self, message_id: str) -> bool:
+    def run_tick_if_stalled(self, message_id: str) -> bool:
         """Restart the chain if it is broken or missing; return True if another tick follows."""
-        ticket = self._ticks.stalled_ticket()
+        ticket = self._tick_chain.stalled_ticket()
         return ticket is not None and self.run_tick(ticket, message_id)
 
-    def _work(self) -> bool:
-        """Run one tick; return True if a match runs or a contest is about to begin some."""
+    def _run_tick(self) -> bool:
+        """Run one tick; return True if a match runs or a contest may begin matches."""
         self._referee.end_overdue_turns()
         # All of them, and matches are looked for after that: a contest may have begun one.
-        to_begin = [self._direct(records) for records in self._active_contests()]
+        to_begin = [self._step_contest(records) for records in self._active_contests()]
         running = list(self._referee.lobby.running_matches())
         for match in running:
             if self._referee.current_time() - match.last_move_at > REMINDER_DELAY:
-                self._remind(match)
+                self._notify_turn(match)
         return any(to_begin) or bool(running)
 
-    def _direct(self, records: ContestRecords) -> bool:
-        """Let a contest take a step; whether it may begin matches after it."""
+    def _step_contest(self, records: ContestRecords) -> bool:
+        """Let a contest take a step; return True if it may begin matches in later steps."""
         name = records.settings.name
-        if name not in self._courses:
-            self._courses[name] = ContestRunner(records, self._tables, self._referee.current_time)
+        if name not in self._contest_runners:
+            self._contest_runners[name] = ContestRunner(
+                records, self._match_host, self._referee.current_time
+            )
         try:
-            goes_on = self._courses[name].step()
+            goes_on = self._contest_runners[name].step()
         except CardsharpError:
             _log.exception("A step of the contest %s failed", name)
-            del self._courses[name]
+            del self._contest_runners[name]
             return True
         return goes_on and not records.is_paused
 
@@ -135,7 +137,7 @@ def run_director(environment: Mapping[str, str], body: str | None, message_id: s
     names = ("CARDSHARP_STORE", "CARDSHARP_QUEUE", RETENTION_SETTING)
     work = build_director_dependencies(*(environment.get(name, "") for name in names))
     if body is None:
-        return work.tick_handler.restart_if_stalled(message_id)
+        return work.tick_handler.run_tick_if_stalled(message_id)
     try:
         tick = TickMessage.parse(body)
     except InvalidInput:
@@ -161,19 +163,22 @@ class DirectorDependencies(NamedTuple):
         If the time is up, another message for the match is queued.
         """
         end = monotonic() + MAX_PLAY_DURATION.total_seconds()
-        while (team := self._waited_for(match_id)) is not None:
+        while (team := self._find_house_team_to_move(match_id)) is not None:
             if monotonic() > end:
                 self.queue.send(MatchMessage(match_id=match_id).to_json)
                 return
             play_turn(
-                InProcessTurnClient(self.silent_referee, team), team, match_id, self._strategy
+                InProcessTurnClient(self.silent_referee, team),
+                team,
+                match_id,
+                self._build_house_strategy,
             )
 
-    def _strategy(self, view: MatchView) -> Strategy:
+    def _build_house_strategy(self, view: MatchView) -> Strategy:
         team = view.player_ids[view.active_player_index or 0]
         return build(self.players.house_strategy(team) or "", Random())
 
-    def _waited_for(self, match_id: str) -> str | None:
+    def _find_house_team_to_move(self, match_id: str) -> str | None:
         match = self.silent_referee.lobby.get(match_id)
         team = None if match is None else match.active_player
         return team if self.players.house_strategy(team) else None
@@ -185,7 +190,7 @@ def build_director_dependencies(store: str, queue: str, keep_days: str) -> Direc
     environment = {STORE_SETTING: store, RETENTION_SETTING: keep_days}
     table, life = arena_table(environment), match_retention(environment)
     teams = DynamoPlayers(table, utc_now)
-    moved = build_move_listener(table, teams.house_strategy, wake_director=False)
+    moved = build_move_notifier(table, teams.house_strategy, wake_director=False)
     referee, quiet = (
         Referee(
             DynamoMatchRepository(table, life, on_move),

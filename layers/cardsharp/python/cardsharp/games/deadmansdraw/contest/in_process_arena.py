@@ -29,7 +29,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     PlayerView,
 )
 
-_LOOK = ViewOptions(ADMIN_USER, show_events=True)
+_ADMIN_VIEW_OPTIONS = ViewOptions(ADMIN_USER, show_events=True)
 
 
 class InProcessArena:
@@ -41,18 +41,18 @@ class InProcessArena:
         table: DynamoTable,
         is_house_player: Callable[[str], object] = lambda _player: False,
     ) -> None:
-        self._referee, self._table, self._is_played = referee, table, is_house_player
+        self._referee, self._table, self._is_house_player = referee, table, is_house_player
         self._presence = DynamoPresence(table)
 
     def players(self) -> list[PlayerView]:
         """Return all players, each with the seconds since its last activity."""
         idle = self._presence.idle_seconds_by_player(self._referee.current_time())
-        accounts = self._referee.book.players.values()
+        accounts = self._referee.book.players_by_id.values()
         return [
             PlayerView(
                 id=account.id,
                 name=account.name,
-                idle_seconds=0.0 if self._is_played(account.id) else idle.get(account.id),
+                idle_seconds=0.0 if self._is_house_player(account.id) else idle.get(account.id),
             )
             for account in accounts
         ]
@@ -60,14 +60,16 @@ class InProcessArena:
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchView]:
         """Return the matches with these ids and those created here whose first tag is in `tags`."""
         entered = [
-            item["sk"]["S"] for tag in tags for item in self._table.query_prefix(_partition(tag))
+            item["sk"]["S"]
+            for tag in tags
+            for item in self._table.query_prefix(_to_partition_key(tag))
         ]
         candidates = map(self._referee.lobby.get, (*ids, *entered))
-        return [_view(match) for match in candidates if match is not None]
+        return [_to_match_view(match) for match in candidates if match is not None]
 
     def get_match(self, match_id: str, *, debug: bool = False) -> MatchView:
         """Return a match with all its moves, with `debug` also the action of each."""
-        look = replace(_LOOK, show_debug=debug)
+        look = replace(_ADMIN_VIEW_OPTIONS, show_debug=debug)
         return wire.parse_view(self._referee.build_view(self._referee.get_match(match_id), look))
 
     def create_match(self, params: MatchParams) -> MatchCreatedView:
@@ -75,7 +77,7 @@ class InProcessArena:
         # Its players as well: a ruling may bring others into a pairing.
         id_parts = (*params.tags, params.random_seed or "", *(params.player_ids or ()))
         match_id = sha256("\n".join(id_parts).encode()).hexdigest()[:24]
-        self._table.put(item_key(_partition(params.tags[0]), match_id))
+        self._table.put(item_key(_to_partition_key(params.tags[0]), match_id))
         with suppress(WriteConflict):  # it was created before
             self._referee.create_match(ADMIN_USER, wire.match_params_json(params), None, match_id)
         return MatchCreatedView(id=match_id)
@@ -85,7 +87,7 @@ class InProcessArena:
     ) -> MatchView:
         """The match after it was ended by decision."""
         fields = {"winnerId": winner_id, "comment": comment}
-        return _view(self._referee.terminate_match(ADMIN_USER, match_id, fields, None))
+        return _to_match_view(self._referee.terminate_match(ADMIN_USER, match_id, fields, None))
 
 
 class InProcessTurnClient:
@@ -95,15 +97,15 @@ class InProcessTurnClient:
     """
 
     def __init__(self, referee: Referee, player: str) -> None:
-        self._referee, self._user = referee, referee.book.user(player)
+        self._referee, self._arena_user = referee, referee.book.user(player)
         self._move_count = 0
 
     def get_match(self, match_id: str) -> MatchView:
         """The match as it is now, with all its moves."""
-        match = self._referee.get_visible_match(self._user, match_id)
+        match = self._referee.get_visible_match(self._arena_user, match_id)
         self._move_count = match.moves
         return wire.parse_match_with_events(
-            self._referee.build_view(match, ViewOptions(self._user, show_events=True))
+            self._referee.build_view(match, ViewOptions(self._arena_user, show_events=True))
         )
 
     def act(self, match_id: str, action: Action) -> list[EventView]:
@@ -112,7 +114,7 @@ class InProcessTurnClient:
         Raises `NotYourTurn`, also if another request has played the turn meanwhile.
         """
         match = self._referee.get_match(match_id)
-        if match.active_player != self._user.id or match.moves != self._move_count:
+        if match.active_player != self._arena_user.id or match.moves != self._move_count:
             raise NotYourTurn(HTTPStatus.CONFLICT, NOT_YOUR_TURN)
         try:
             move = self._referee.apply_action(match, action, None)
@@ -122,9 +124,9 @@ class InProcessTurnClient:
         return wire.parse_events(move.response_events())
 
 
-def _partition(tag: str) -> str:
+def _to_partition_key(tag: str) -> str:
     return f"tagged#{tag}"
 
 
-def _view(match: ArenaMatch) -> MatchView:
-    return wire.parse_view(list_view(match, _LOOK))
+def _to_match_view(match: ArenaMatch) -> MatchView:
+    return wire.parse_view(list_view(match, _ADMIN_VIEW_OPTIONS))

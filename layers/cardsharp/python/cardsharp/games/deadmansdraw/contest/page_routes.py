@@ -98,7 +98,9 @@ class ContestPages:
             CaseInsensitiveRoute("/contest", contest_endpoint(is_full_page=True), "GET"),
             CaseInsensitiveRoute("/contest/running", contest_endpoint(is_full_page=False), "GET"),
             *(
-                CaseInsensitiveRoute(f"/contest/{name}", guard.anonymous(_asset(name)), "GET")
+                CaseInsensitiveRoute(
+                    f"/contest/{name}", guard.anonymous(_build_asset_endpoint(name)), "GET"
+                )
                 for name in ASSETS
             ),
         ]
@@ -120,7 +122,7 @@ def to_live_match(match: ArenaMatch) -> LiveMatch:
     )
 
 
-def _asset(name: str) -> Endpoint:
+def _build_asset_endpoint(name: str) -> Endpoint:
     async def endpoint(_request: Request) -> Response:
         content = (files("cardsharp.contest.view") / "page" / name).read_bytes()
         return with_etag(Response(content, headers=HEADERS, media_type=ASSETS[name]))

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from cardsharp.errors import InvalidInput
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
-from cardsharp.games.deadmansdraw.arena_bot.wire_views import CreationView, MatchView
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import CreationParamsView, MatchView
 from cardsharp.games.deadmansdraw.cards import (
     SERVER_DECK,
     cards_without,
@@ -22,7 +22,7 @@ from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 from cardsharp.store.match_snapshots import MatchSnapshot
 
 DEFAULT_DISCARD_PILE = lowest_of_each_suit(SERVER_DECK)  # the discard pile of the usual start
-_ASK = "GET /api/matches/ID?showevents=true"
+_FULL_REQUEST = "GET /api/matches/ID?showevents=true"
 
 
 def parse_arena_match(data: bytes) -> MatchSnapshot:
@@ -32,15 +32,17 @@ def parse_arena_match(data: bytes) -> MatchSnapshot:
     except ValueError:
         raise InvalidInput("It is not JSON.") from None
     if isinstance(body, list):
-        raise InvalidInput(f"It is a list of matches; request one of them with {_ASK}.")
+        raise InvalidInput(f"It is a list of matches; request one of them with {_FULL_REQUEST}.")
     if isinstance(body, dict) and "playerdata" in body:
-        raise InvalidInput(f"It is the condensed response; request the full one with {_ASK}.")
+        raise InvalidInput(
+            f"It is the condensed response; request the full one with {_FULL_REQUEST}."
+        )
     try:
-        view = MatchView.model_validate(_merged_view(body))
+        view = MatchView.model_validate(_merge_views(body))
     except ValidationError:
         raise InvalidInput("It is not an arena's response about a match.") from None
     if not view.moves or view.moves[0].sequence_id:
-        raise InvalidInput(f"It does not have all moves; request them with {_ASK}.")
+        raise InvalidInput(f"It does not have all moves; request them with {_FULL_REQUEST}.")
     return match_from_view(view)
 
 
@@ -54,14 +56,14 @@ def match_from_view(view: MatchView) -> MatchSnapshot:
         view.id,
         MatchStatus.FINISHED if view.finished else MatchStatus.RUNNING,
         began,
-        header_body(view, {}) | _opening(view.creation_params),
+        header_body(view, {}) | _build_opening_entry(view.creation_params),
         lease_version=view.move_count,
         outcome=outcome_body(view, set()) if view.finished else None,
     ), moves
 
 
-def _opening(params: CreationView) -> dict[str, object]:
-    """Return the header entry of the cards at the start, empty if these were the default ones."""
+def _build_opening_entry(params: CreationParamsView) -> dict[str, object]:
+    """Return the header entry with the initial cards, empty if they were the default ones."""
     if (params.play_area, params.draw_pile, params.discard_pile, params.banks) == (None,) * 4:
         return {}
     banks = params.banks or ((), ())
@@ -77,8 +79,11 @@ def _opening(params: CreationView) -> dict[str, object]:
     return {"opening": {"banks": [" ".join(map(str, bank)) for bank in banks], **pile_texts}}
 
 
-def _merged_view(body: object) -> object:
-    """Return the view; for a recorded match (tests/samples) the last view with all moves."""
+def _merge_views(body: object) -> object:
+    """Return the match view of a response.
+
+    For a recorded match (tests/samples) it is the last view, with the moves of all views.
+    """
     if not isinstance(body, dict) or "steps" not in body:
         return body
     if "final" not in body:  # the arena refused to create the match

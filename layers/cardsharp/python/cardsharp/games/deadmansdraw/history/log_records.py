@@ -81,30 +81,31 @@ def unreadable_intent_body(
 
 
 def position_body(position: DeadMansDrawPosition) -> dict[str, object]:
-    """Return a position as text: cards as "Key3 Map5", banks in order of entry.
+    """Return a position as a JSON object for the log: cards as text, banks in order of entry.
 
-    Text is shorter than a list of quoted names. With lists many intents would exceed the size of
-    one write unit of the database and cost another unit.
+    The cards of a place are one text such as "Key3 Map5", which is shorter than a list of
+    quoted names. With lists many intents would exceed the size of one write unit of the
+    database and cost another unit.
     """
     pending = position.pending
     return {
         "me": position.seat,
-        "banks": [_names(bank) for bank in position.banks],
-        "playArea": _names(position.play_area),
+        "banks": [_join_card_names(bank) for bank in position.banks],
+        "playArea": _join_card_names(position.play_area),
         "pending": None
         if pending is None
         else {
             "effect": pending.effect_type.value,
-            "cards": _names(pending.cards),
+            "cards": _join_card_names(pending.cards),
             "krakenCount": pending.remaining_draws,
         },
-        "discardPile": _names(position.discard_pile),
-        "unseen": _names(position.unseen),
+        "discardPile": _join_card_names(position.discard_pile),
+        "unseen": _join_card_names(position.unseen),
         "knownTop": None if position.known_top is None else str(position.known_top),
     }
 
 
-def _names(cards: Iterable[Card]) -> str:
+def _join_card_names(cards: Iterable[Card]) -> str:
     return " ".join(map(str, cards))
 
 
@@ -114,18 +115,19 @@ def public_state_body(
     """Return the public cards, and the result of a turn that ended with this move, as JSON."""
     pending = position.pending
     return {
-        "banks": [_listed(sorted(bank)) for bank in position.banks],
+        "banks": [_list_card_names(sorted(bank)) for bank in position.banks],
         "scores": [bank.score for bank in position.banks],
-        "playArea": _listed(position.play_area),
-        "ended": turn_result and {"bust": turn_result.is_bust, "cards": _listed(turn_result.cards)},
+        "playArea": _list_card_names(position.play_area),
+        "ended": turn_result
+        and {"bust": turn_result.is_bust, "cards": _list_card_names(turn_result.cards)},
         "pending": pending
-        and {"effect": pending.effect_type.value, "cards": _listed(pending.cards)},
-        "discardPile": _listed(sorted(position.discard_pile, key=deck_sort_key)),
-        "unseen": _listed(sorted(position.unseen, key=deck_sort_key)),
+        and {"effect": pending.effect_type.value, "cards": _list_card_names(pending.cards)},
+        "discardPile": _list_card_names(sorted(position.discard_pile, key=deck_sort_key)),
+        "unseen": _list_card_names(sorted(position.unseen, key=deck_sort_key)),
     }
 
 
-def _listed(cards: Iterable[Card]) -> list[str]:
+def _list_card_names(cards: Iterable[Card]) -> list[str]:
     return [str(card) for card in cards]
 
 
@@ -164,15 +166,15 @@ class MoveTracker(NamedTuple):
             turn=move.turn,
             player=self.names[seat] if seat is not None and is_named else None,
             action=None if action is None else str(action),
-            cards=tuple(dict.fromkeys(_shown_cards(move.events))) or None,
+            cards=tuple(dict.fromkeys(_iter_revealed_cards(move.events))) or None,
             description=describe_events(move.events),
             scores=tuple(bank.score for bank in self.public_info.banks),
             played_at=played_at,
         )
 
 
-def _shown_cards(events: Iterable[Event]) -> Iterator[str]:
-    """Yield the cards that were drawn, or named in answer to an effect."""
+def _iter_revealed_cards(events: Iterable[Event]) -> Iterator[str]:
+    """Yield the names of the cards that were drawn, or named in answer to an effect."""
     for event in events:
         if isinstance(event, CardDrawn | EffectAnswered) and event.card is not None:
             yield str(event.card)
@@ -188,7 +190,7 @@ def outcome_body(view: MatchView, seats: set[int]) -> dict[str, object]:
     return {
         "scores": None if end_event is None else list(end_event.match_ended_scores or ()),
         "winner": winner,
-        "result": _result(winner, seats),
+        "result": _describe_result(winner, seats),
         "terminated": bool(end_event and end_event.match_ended_terminated),
         "turns": view.turn_count,
         "moves": view.move_count,
@@ -203,7 +205,7 @@ def missing_match_outcome_body() -> dict[str, object]:
     return {**dict.fromkeys(fields), "result": "unknown", "terminated": False}
 
 
-def _result(winner: int | None, seats: set[int]) -> str:
+def _describe_result(winner: int | None, seats: set[int]) -> str:
     if len(seats) != 1:
         return "both seats"
     if winner is None:

@@ -35,7 +35,7 @@ def parse_card(text: str) -> Card:
     return Card(suit, int(text[len(suit) :] or 0))
 
 
-def _listed(cards: object) -> object:
+def _split_card_names(cards: object) -> object:
     return tuple(cards.split()) if isinstance(cards, str) else cards
 
 
@@ -47,7 +47,7 @@ def _card_from_name(card: object) -> Card:
 
 NamedCard = Annotated[Card, PlainValidator(_card_from_name)]
 # "Key3 Map5"; up to version 0.2 a list
-Cards = Annotated[tuple[NamedCard, ...], BeforeValidator(_listed)]
+Cards = Annotated[tuple[NamedCard, ...], BeforeValidator(_split_card_names)]
 
 
 class StoredEffect(StoredModel):
@@ -138,7 +138,7 @@ class ReplayTurn:
 def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[EventReplayStep]:
     """Return the steps of a match; raise `StoreError` if the log cannot be read."""
     return chain.from_iterable(
-        turn.steps for turn in group_into_turns(moves, _recorded_opening(record))
+        turn.steps for turn in group_into_turns(moves, _parse_opening(record))
     )
 
 
@@ -149,18 +149,18 @@ def opening_info_and_steps(
 
     Raises `StoreError` if the header or a move of the log cannot be read.
     """
-    groups = _groups(move_records)
-    public_info = _initial_public_info(groups, _recorded_opening(record))
+    groups = _group_steps_by_turn(move_records)
+    public_info = _initial_public_info(groups, _parse_opening(record))
     return public_info, [step for group in groups for step in group if step.events]
 
 
-def _recorded_opening(record: MatchRecord) -> StoredOpening | None:
+def _parse_opening(record: MatchRecord) -> StoredOpening | None:
     opening = record.header.get("opening")
     return parse_record(StoredOpening, opening) if isinstance(opening, Mapping) else None
 
 
-def _groups(moves: Sequence[MoveRecord]) -> list[tuple[EventReplayStep, ...]]:
-    steps = [_as_read(move) for move in moves]
+def _group_steps_by_turn(moves: Sequence[MoveRecord]) -> list[tuple[EventReplayStep, ...]]:
+    steps = [_to_replay_step(move) for move in moves]
     return [tuple(group) for _, group in groupby(steps, key=lambda step: step.turn)]
 
 
@@ -172,22 +172,24 @@ def group_into_turns(
     `opening` holds the initial cards if the header records them. Raises `StoreError` if a move
     of the log cannot be read.
     """
-    groups, turns = _groups(moves), []
+    groups, turns = _group_steps_by_turn(moves), []
     public_info = _initial_public_info(groups, opening)
     for group in groups:
-        initial_banks = _banks(public_info)
-        steps = tuple(_steps(group, public_info, tells_pile=opening is None))
-        turns.append(ReplayTurn(group[0].turn, steps, initial_banks, _banks(public_info)))
+        initial_banks = _copy_sorted_banks(public_info)
+        steps = tuple(_add_public_states(group, public_info, includes_unseen=opening is None))
+        turns.append(
+            ReplayTurn(group[0].turn, steps, initial_banks, _copy_sorted_banks(public_info))
+        )
     return turns
 
 
-def _banks(public_info: PublicInfoTracker) -> Banks:
+def _copy_sorted_banks(public_info: PublicInfoTracker) -> Banks:
     first, second = (bank_from_cards(sorted(bank)) for bank in public_info.banks)
     return first, second
 
 
-def _as_read(move: MoveRecord) -> EventReplayStep:
-    """Return a move of the log as a step; its public state is filled in later."""
+def _to_replay_step(move: MoveRecord) -> EventReplayStep:
+    """Return a logged move as a step, with an empty public state."""
     decision = None if move.intent is None else parse_stored_decision(move.intent)
     if move.facts is None:
         turn = 0 if decision is None or decision.turn is None else decision.turn
@@ -223,11 +225,11 @@ def parse_move_view(move: MoveRecord) -> MoveView:
 
 def parse_stored_decision(intent: Body) -> StoredDecision:
     """Return a decision of the log; its action has the name that its options use."""
-    action_field = {"action": _action_text(intent["action"])} if "action" in intent else {}
+    action_field = {"action": _format_action(intent["action"])} if "action" in intent else {}
     return parse_record(StoredDecision, {**intent, **action_field})
 
 
-def _action_text(body: object) -> object:
+def _format_action(body: object) -> object:
     if not isinstance(body, dict):
         return body
     effect = body.get("effect")
@@ -238,8 +240,8 @@ def _action_text(body: object) -> object:
     return f"{effect.get('effectType')}: {card_text}"
 
 
-def _steps(
-    group: Iterable[EventReplayStep], public_info: PublicInfoTracker, *, tells_pile: bool
+def _add_public_states(
+    group: Iterable[EventReplayStep], public_info: PublicInfoTracker, *, includes_unseen: bool
 ) -> Iterator[EventReplayStep]:
     public_info.last_turn_result = None
     for step in group:
@@ -247,11 +249,14 @@ def _steps(
         state = public_state_body(
             public_info.position_for(0, step.turn, ()), public_info.last_turn_result
         )
-        yield replace(step, public_state=state if tells_pile else {**state, "unseen": None})
+        yield replace(step, public_state=state if includes_unseen else {**state, "unseen": None})
 
 
-def _delta(group: Iterable[EventReplayStep]) -> TurnDelta | None:
-    """Return the changes of a turn. A forced end can report them twice, both times the same."""
+def _find_turn_delta(group: Iterable[EventReplayStep]) -> TurnDelta | None:
+    """Return the changes of a turn, None if its end is not recorded.
+
+    A forced end can report them twice, both times the same.
+    """
     ends = [event for step in group for event in step.events if isinstance(event, TurnEnded)]
     return ends[-1].delta if ends else None
 
@@ -281,7 +286,9 @@ def _initial_public_info(
         position = next(openings, None)
         if position is None:
             continue
-        deltas = [delta for earlier in groups[:index] if (delta := _delta(earlier)) is not None]
+        deltas = [
+            delta for earlier in groups[:index] if (delta := _find_turn_delta(earlier)) is not None
+        ]
 
         def began(cards: Iterable[Card], changes: Iterable[StackDelta]) -> list[Card]:
             pile = set(cards)

@@ -37,7 +37,11 @@ from cardsharp.games.deadmansdraw.state import CardPicker, State
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 _Attempt = Callable[[], tuple[State, tuple[Event, ...]]]  # possible cause of a move
-_SPELLINGS = (DRAW, END_TURN, *(Action(verb, answers_pending_effects=True) for verb in ActionType))
+_CANDIDATE_ACTIONS = (
+    DRAW,
+    END_TURN,
+    *(Action(verb, answers_pending_effects=True) for verb in ActionType),
+)
 
 
 def restore_states(
@@ -80,10 +84,13 @@ def _initial_state(
 def _replay_move(
     match: SimulatedDeadMansDrawMatch, step: EventReplayStep
 ) -> tuple[Action | None, SimulatedDeadMansDrawMatch]:
-    """Return the action of a move, None for the arena's own, and the match after it."""
+    """Return the action of a move and the match that follows.
+
+    The action is None if the arena made the move.
+    """
     # The log has events, not actions, and different actions can have the same events. The first
     # action whose events are exactly the recorded ones is taken.
-    for action, attempt in _attempts(match.state, step.events):
+    for action, attempt in _iter_attempts(match.state, step.events):
         try:
             state, events = attempt()
         except (RulesError, ValueError):
@@ -93,24 +100,29 @@ def _replay_move(
     raise StoreError(f"Move {step.sequence} of the match is impossible by the rules.")
 
 
-def _attempts(state: State, events: Sequence[Event]) -> Iterator[tuple[Action | None, _Attempt]]:
+def _iter_attempts(
+    state: State, events: Sequence[Event]
+) -> Iterator[tuple[Action | None, _Attempt]]:
     texts = [event.text for event in events if isinstance(event, Comment)]
     likely = action_from_events(events)
-    for action in (*([] if likely is None else [likely]), *_SPELLINGS):
-        yield action, partial(apply, state, action, _chance(events))
+    for action in (*([] if likely is None else [likely]), *_CANDIDATE_ACTIONS):
+        yield action, partial(apply, state, action, _build_pick_replayer(events))
     if texts:
-        yield None, partial(force_turn_end, state, texts[0], texts[-1], _chance(events))
+        yield (
+            None,
+            partial(force_turn_end, state, texts[0], texts[-1], _build_pick_replayer(events)),
+        )
     for end_event in (event for event in events if isinstance(event, MatchEnded)):
         yield None, partial(terminate, state, end_event.winner, next(iter(texts), None))
 
 
-def _chance(events: Sequence[Event]) -> CardPicker:
-    picks = _picks(events)
+def _build_pick_replayer(events: Sequence[Event]) -> CardPicker:
+    picks = _iter_recorded_picks(events)
     return lambda _pile, _count: next(picks, ())
 
 
-def _picks(events: Sequence[Event]) -> Iterator[tuple[Card, ...]]:
-    """Yield the cards picked from the discard pile, in the order of the picks."""
+def _iter_recorded_picks(events: Sequence[Event]) -> Iterator[tuple[Card, ...]]:
+    """Yield the cards of each pick from the discard pile, in the order of the picks."""
     for event in events:
         match event:
             case EffectPending(PendingEffect(EffectType.MAP, cards)):

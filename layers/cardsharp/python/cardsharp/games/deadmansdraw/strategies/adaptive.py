@@ -27,8 +27,8 @@ from cardsharp.games.deadmansdraw.strategies.captain import (
     is_standard_deck,
 )
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
-    DecisionTracker,
     ObservedDecision,
+    ObservedDecisionExtractor,
     cards_from_draw_pile,
     opponent_decisions,
 )
@@ -44,7 +44,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
 )
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
-from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_weights
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_value_model
 
 MAX_LOSS_PER_DECISION = 0.05  # win probability that one decision may cost at most
 INITIAL_CREDIT = 0.005  # win probability that may be spent before the opponent has lost any
@@ -56,11 +56,11 @@ def win_probability_loss(position: DeadMansDrawPosition, action: Action) -> floa
     Returns 0 if that cannot be evaluated: for a table that cannot occur in a match, and for the
     refusal of an Oracle's card.
     """
-    return _loss_of(replace(position, turn=0, history=(), refused_oracle_card=None), action)
+    return _cached_loss(replace(position, turn=0, history=(), refused_oracle_card=None), action)
 
 
 @lru_cache(maxsize=1024)  # cached here, because strategies are built anew each turn
-def _loss_of(position: DeadMansDrawPosition, action: Action) -> float:
+def _cached_loss(position: DeadMansDrawPosition, action: Action) -> float:
     if not is_standard_deck(position):
         return 0.0
     options = OptionEvaluator(
@@ -82,22 +82,22 @@ class ExploitBudget:
 
     def __init__(self) -> None:
         self._balance = INITIAL_CREDIT
-        self._waiting: list[tuple[ObservedDecision, bool]] = []
+        self._unevaluated_decisions: list[tuple[ObservedDecision, bool]] = []
 
     def record_decisions(self, decisions: Iterable[ObservedDecision], *, is_self: bool) -> None:
         """Add decisions of the match, in order; they are evaluated when the budget is read."""
-        self._waiting += ((decision, is_self) for decision in decisions)
+        self._unevaluated_decisions += ((decision, is_self) for decision in decisions)
 
     def can_afford(self, decision: ObservedDecision) -> bool:
         """Return True if the decision stays within the limit per decision and within the budget."""
         cost = win_probability_loss(decision.position, decision.action)
-        return cost <= 0 or cost <= min(MAX_LOSS_PER_DECISION, self._judged())
+        return cost <= 0 or cost <= min(MAX_LOSS_PER_DECISION, self._update_balance())
 
-    def _judged(self) -> float:
-        for decision, is_self in self._waiting:
+    def _update_balance(self) -> float:
+        for decision, is_self in self._unevaluated_decisions:
             loss = win_probability_loss(decision.position, decision.action)
             self._balance += -loss if is_self else loss
-        self._waiting.clear()
+        self._unevaluated_decisions.clear()
         return self._balance
 
 
@@ -117,37 +117,41 @@ class Adaptive:
         is_late: IsLate = never_late,
         models: Mapping[str, ValueModel] | None = None,
     ) -> None:
-        self._past = belief or OpponentBelief(load_opponent_profiles())
-        self._watched = _Watched(self._past)
-        self._late = is_late
-        self._learned = models or {}
+        self._prior_belief = belief or OpponentBelief(load_opponent_profiles())
+        self._opponent_observer = _OpponentObserver(self._prior_belief)
+        self._is_late = is_late
+        self._model_by_weights = models or {}
 
     def with_past_matches(self, matches: Sequence[PastMatch]) -> "Adaptive":
         """Return this strategy with an opponent's past matches in mind, the oldest first."""
-        belief = self._past.copy()
+        belief = self._prior_belief.copy()
         for match in matches:
             belief.update_all(opponent_decisions(match))
-        return Adaptive(Random(0), belief, self._late, self._learned)
+        return Adaptive(Random(0), belief, self._is_late, self._model_by_weights)
 
     def with_deadline(self, is_late: IsLate) -> "Adaptive":
         """Return this strategy with a function that returns True once time is short."""
         hurried = copy(self)  # the copy shares the observed match, so nothing is observed twice
-        hurried._late = is_late  # noqa: SLF001 - its own
+        hurried._is_late = is_late  # noqa: SLF001 - its own
         return hurried
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Return the captain's decision, with the weights for the most likely opponent."""
-        self._watched.watch(position)
-        weights = self._watched.belief.best_weights_name()
+        self._opponent_observer.watch(position)
+        weights = self._opponent_observer.belief.best_weights_name()
         if weights != GENERAL_WEIGHTS:
-            decision = self._by(weights, position)
-            if self._watched.gifts.can_afford(ObservedDecision(position, decision.action)):
+            decision = self._decide_with_weights(weights, position)
+            if self._opponent_observer.gifts.can_afford(
+                ObservedDecision(position, decision.action)
+            ):
                 return replace(decision, reason=f"{decision.reason[:-1]}, as against {weights}.")
-        return self._by(GENERAL_WEIGHTS, position)
+        return self._decide_with_weights(GENERAL_WEIGHTS, position)
 
-    def _by(self, weights: str, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        model = self._learned.get(weights) or load_model(weight_file_name(weights))
-        return Captain(model, is_late=self._late).decide(position)
+    def _decide_with_weights(
+        self, weights: str, position: DeadMansDrawPosition
+    ) -> DeadMansDrawDecision:
+        model = self._model_by_weights.get(weights) or load_model(weight_file_name(weights))
+        return Captain(model, is_late=self._is_late).decide(position)
 
 
 def parse_trained_strategy(text: str) -> Strategy:
@@ -157,7 +161,7 @@ def parse_trained_strategy(text: str) -> Strategy:
     """
     document = json.loads(text)
     if not isinstance(document, dict) or "opponents" not in document:
-        return Captain(parse_weights(text))
+        return Captain(parse_value_model(text))
     profiles = (*load_opponent_profiles(), *parse_opponent_profiles(text))
     return Adaptive(Random(0), OpponentBelief(profiles), models=parse_value_models(text))
 
@@ -165,7 +169,7 @@ def parse_trained_strategy(text: str) -> Strategy:
 def parse_value_models(text: str) -> dict[str, ValueModel]:
     """Return the models in a file of opponents, by the names that its entries have for them."""
     packed = json.loads(text)["weights"]
-    return {name: parse_weights(json.dumps(weights)) for name, weights in packed.items()}
+    return {name: parse_value_model(json.dumps(weights)) for name, weights in packed.items()}
 
 
 def weight_file_name(weights: str) -> str:
@@ -173,31 +177,34 @@ def weight_file_name(weights: str) -> str:
     return WEIGHT_FILE if weights == GENERAL_WEIGHTS else f"adaptive-{weights}"
 
 
-class _Watched:
-    """Belief about the opponent during a match, and the budget to exploit it.
+class _OpponentObserver:
+    """Belief about the opponent during a match, and the budget for exploiting it.
 
-    It continues from the last position if that belongs to the same match, otherwise it starts
-    again.
+    It continues from the last position if that belongs to the same match; otherwise it is
+    reset.
     """
 
-    def __init__(self, past: OpponentBelief) -> None:
-        self._past = past
-        self._table: tuple[int, frozenset[Card]] = 0, frozenset()
-        self._begin()
+    def __init__(self, prior_belief: OpponentBelief) -> None:
+        self._prior_belief = prior_belief
+        self._match_key: tuple[int, frozenset[Card]] = 0, frozenset()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._past_moves: tuple[PastMove, ...] = ()
-        self._witness = DecisionTracker(self._table[1])
-        self.belief, self.gifts = self._past.copy(), ExploitBudget()
+        self._decision_tracker = ObservedDecisionExtractor(self._match_key[1])
+        self.belief, self.gifts = self._prior_belief.copy(), ExploitBudget()
 
     def watch(self, position: DeadMansDrawPosition) -> None:
         """Update belief and budget by all moves before `position`."""
         table = position.seat, frozenset(position.unseen) | cards_from_draw_pile(position.history)
-        if table != self._table or position.history[: len(self._past_moves)] != self._past_moves:
-            self._table = table
-            self._begin()
+        if (
+            table != self._match_key
+            or position.history[: len(self._past_moves)] != self._past_moves
+        ):
+            self._match_key = table
+            self._reset()
         for move in position.history[len(self._past_moves) :]:
-            decisions = self._witness.decisions_in(move)
+            decisions = self._decision_tracker.decisions_in(move)
             self.gifts.record_decisions(decisions, is_self=move.player == position.seat)
             if move.player != position.seat:
                 self.belief.update_all(decisions)

@@ -24,12 +24,12 @@ from cardsharp.games.deadmansdraw.strategies import (
     strategy,
 )
 from cardsharp.games.deadmansdraw.strategies.position_features import (
+    answer_would_bust,
     bank_gain,
     busting_card_count,
     suits_in_play,
     total_bank_gain,
     value_loss,
-    would_bust,
 )
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     CARD_NUMBER,
@@ -76,7 +76,7 @@ class Captain:
     ) -> None:
         self._model = model
         self._limits = limits or SearchLimits()
-        self._late = is_late or never_late
+        self._is_late = is_late or never_late
 
     def with_deadline(self, is_late: IsLate) -> "Captain":
         """Return this captain with a function that returns True once time is short."""
@@ -87,10 +87,10 @@ class Captain:
         if not is_standard_deck(position):
             return Steady(Random(0)).decide(position)
         search = TurnSearch(self._model, self._limits)
-        weighing = OptionEvaluator(position, search, self._late)
+        weighing = OptionEvaluator(position, search, self._is_late)
         options = weighing.evaluate_options()
         best = max(options, key=lambda option: option.value)
-        return DeadMansDrawDecision(best.action, _reason(best, options), options)
+        return DeadMansDrawDecision(best.action, _explain_choice(best, options), options)
 
 
 @strategy("captain")
@@ -132,16 +132,16 @@ def to_simulated_turn(position: DeadMansDrawPosition) -> SimulatedTurn:
 _Turn = TypeVar("_Turn", contravariant=True)  # noqa: PLC0105 (one letter more says nothing)
 
 
-class _Values(Protocol[_Turn]):
-    """Evaluator of options: the limited search, or the endgame solver."""
+class _TurnEvaluator(Protocol[_Turn]):
+    """Evaluator of actions in a turn: the limited search, or the endgame solver."""
 
     def value_of_ending_turn(self, turn: _Turn) -> float: ...
     def value_of_drawing(self, turn: _Turn) -> float: ...
-    def value_of_hook(self, turn: _Turn, card: int) -> float: ...
-    def value_of_sword(self, turn: _Turn, card: int) -> float: ...
-    def value_of_cannon(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
-    def value_of_map_card(self, turn: _Turn, card: int) -> float: ...
-    def value_of_oracle_card(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
+    def value_of_hook_target(self, turn: _Turn, card: int) -> float: ...
+    def value_of_sword_target(self, turn: _Turn, card: int) -> float: ...
+    def value_of_cannon_target(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
+    def value_of_taking_map_card(self, turn: _Turn, card: int) -> float: ...
+    def value_of_taking_oracle_card(self, turn: _Turn, card: int, kraken_draws: int) -> float: ...
 
 
 class OptionEvaluator:
@@ -154,12 +154,12 @@ class OptionEvaluator:
         self.search = search
         self.late = is_late
         self.turn = to_simulated_turn(position)
-        self._ends = 0
+        self._endgame_turn_end_count = 0
 
     @property
-    def node_count(self) -> int:
+    def evaluated_turn_end_count(self) -> int:
         """Number of ends of turns that were evaluated."""
-        return self.search.nodes + self._ends
+        return self.search.nodes + self._endgame_turn_end_count
 
     def evaluate_options(self) -> tuple[PointsOption, ...]:
         """Return the legal actions with their values, in a fixed order.
@@ -169,36 +169,38 @@ class OptionEvaluator:
         """
         actions = self.position.legal_actions()
         if actions == (DRAW,):
-            return (self._rated_option(DRAW, self._forced()),)
-        chosen = sorted((action for action in actions if action != REFUSE_ORACLE), key=_order)
+            return (self._build_option(DRAW, self._evaluate_forced_draw()),)
+        chosen = sorted(
+            (action for action in actions if action != REFUSE_ORACLE), key=_action_sort_key
+        )
         # An exact result is better than any estimate, so the endgame solver comes first. It returns
         # nothing if its nodes do not suffice; then the limited search estimates the values.
-        return self._to_the_end(chosen) or self._looked_ahead(chosen)
+        return self._solve_to_the_end(chosen) or self._search_options(chosen)
 
-    def _to_the_end(self, actions: Sequence[Action]) -> tuple[PointsOption, ...]:
+    def _solve_to_the_end(self, actions: Sequence[Action]) -> tuple[PointsOption, ...]:
         """Return the options, searched to the end of the match.
 
-        None if that takes too many nodes.
+        They are empty if that takes too many nodes.
         """
         limits = self.search.limits
         if not limits.endgame_cards or self.turn.pile_count > limits.endgame_cards:
             return ()
-        values, self._ends = _endgame_values(
+        values, self._endgame_turn_end_count = _solve_endgame(
             self.position, tuple(actions), limits.max_leaves, self.late
         )
-        return tuple(map(self._rated_option, actions, values))
+        return tuple(map(self._build_option, actions, values))
 
-    def _looked_ahead(self, actions: Sequence[Action]) -> tuple[PointsOption, ...]:
+    def _search_options(self, actions: Sequence[Action]) -> tuple[PointsOption, ...]:
         weighed: list[PointsOption] = []
         for action in actions:
             if weighed and self.late():
                 _log.warning("Time is short: %d of %d weighed.", len(weighed), len(actions))
                 break
-            value = _value(self.position, action, self.search, self.turn)
-            weighed.append(self._rated_option(action, value))
+            value = _evaluate_action(self.position, action, self.search, self.turn)
+            weighed.append(self._build_option(action, value))
         return tuple(weighed)
 
-    def _forced(self) -> float:
+    def _evaluate_forced_draw(self) -> float:
         search, turn = self.search, self.turn
         if not turn.pile_count:
             return search.value_of_stopping(turn)
@@ -210,55 +212,57 @@ class OptionEvaluator:
         )
         return 1.0 - search.value_of_stopping(SimulatedTurn(swapped))
 
-    def _rated_option(self, action: Action, value: float) -> PointsOption:
-        return ProbabilityOption(action, value, _note(self.position, action))
+    def _build_option(self, action: Action, value: float) -> PointsOption:
+        return ProbabilityOption(action, value, _describe_option(self.position, action))
 
 
 # `adaptive` searches again with other weights, which an exact endgame does not use
 @lru_cache(maxsize=1)
-def _endgame_values(
-    position: DeadMansDrawPosition, actions: tuple[Action, ...], max_nodes: int, late: IsLate
+def _solve_endgame(
+    position: DeadMansDrawPosition, actions: tuple[Action, ...], max_nodes: int, is_late: IsLate
 ) -> tuple[tuple[float, ...], int]:
-    """Return the value of each action, and the number of evaluated leaves.
+    """Return the value of each action, and the number of evaluated ends of turns.
 
     There are no values if the solver reaches `max_nodes` or the time is up.
     """
-    endgame, root = EndgameSolver(max_nodes, late), to_simulated_turn(position)
+    endgame, root = EndgameSolver(max_nodes, is_late), to_simulated_turn(position)
     sets = root.own_bank, root.opponent_bank, root.pile, root.discard
     turn = EndgameTurn(*sets, root.area, root.saved, root.known_top)
     try:
-        values = [_value(position, action, endgame, turn) for action in actions]
+        values = [_evaluate_action(position, action, endgame, turn) for action in actions]
     except NodeLimitExceeded:
         values = []
     return tuple(values), endgame.ends
 
 
-def _value(
-    position: DeadMansDrawPosition, action: Action, values: _Values[_Turn], turn: _Turn
+def _evaluate_action(
+    position: DeadMansDrawPosition, action: Action, evaluator: _TurnEvaluator[_Turn], turn: _Turn
 ) -> float:
     if action == END_TURN:
-        return values.value_of_ending_turn(turn)
+        return evaluator.value_of_ending_turn(turn)
     if position.pending is None or action.card is None:
-        return values.value_of_drawing(turn)
-    return _answered(position.pending, CARD_NUMBER[action.card], values, turn)
+        return evaluator.value_of_drawing(turn)
+    return _evaluate_answer(position.pending, CARD_NUMBER[action.card], evaluator, turn)
 
 
-def _answered(pending: PendingEffect, card: int, values: _Values[_Turn], turn: _Turn) -> float:
+def _evaluate_answer(
+    pending: PendingEffect, card: int, evaluator: _TurnEvaluator[_Turn], turn: _Turn
+) -> float:
     owed = pending.remaining_draws
     match pending.effect_type:
         case EffectType.HOOK:
-            return values.value_of_hook(turn, card)
+            return evaluator.value_of_hook_target(turn, card)
         case EffectType.SWORD:
-            return values.value_of_sword(turn, card)
+            return evaluator.value_of_sword_target(turn, card)
         case EffectType.CANNON:
-            return values.value_of_cannon(turn, card, owed)
+            return evaluator.value_of_cannon_target(turn, card, owed)
         case EffectType.MAP:
-            return values.value_of_map_card(turn, card)
+            return evaluator.value_of_taking_map_card(turn, card)
         case _:
-            return values.value_of_oracle_card(turn, card, owed)
+            return evaluator.value_of_taking_oracle_card(turn, card, owed)
 
 
-def _order(action: Action) -> int:
+def _action_sort_key(action: Action) -> int:
     if action.card is None:
         return len(SERVER_DECK) + (action == END_TURN)
     return CARD_NUMBER[action.card]
@@ -267,7 +271,7 @@ def _order(action: Action) -> int:
 # --- reasons ---------------------------------------------------------------------------------
 
 
-def _note(position: DeadMansDrawPosition, action: Action) -> str:
+def _describe_option(position: DeadMansDrawPosition, action: Action) -> str:
     """Return a note on the gain or the risk of an option."""
     pending, area = position.pending, position.play_area
     if action == END_TURN:
@@ -275,8 +279,8 @@ def _note(position: DeadMansDrawPosition, action: Action) -> str:
         bonus = f" and up to {len(area)} bonus cards" if treasure else ""
         return f"banks {total_bank_gain(position.own_bank, area)}{bonus}"
     if pending is not None and action.card is not None:
-        note = _effect(position, pending, action.card)
-        return f"{note}, busts" if would_bust(position, action.card) else note
+        note = _describe_answer(position, pending, action.card)
+        return f"{note}, busts" if answer_would_bust(position, action.card) else note
     known_top, unseen = position.known_top, position.unseen
     if known_top is not None:
         return (
@@ -289,7 +293,7 @@ def _note(position: DeadMansDrawPosition, action: Action) -> str:
     return f"busts {format_percent(risk)}{anchor_note}"
 
 
-def _effect(position: DeadMansDrawPosition, pending: PendingEffect, card: Card) -> str:
+def _describe_answer(position: DeadMansDrawPosition, pending: PendingEffect, card: Card) -> str:
     match pending.effect_type:
         case EffectType.CANNON | EffectType.SWORD:
             return f"costs the opponent {value_loss(position.opponent_bank, card)}"
@@ -301,8 +305,8 @@ def _effect(position: DeadMansDrawPosition, pending: PendingEffect, card: Card) 
             return f"would bank {bank_gain(position.own_bank, card)}"
 
 
-def _reason(best: PointsOption, options: Sequence[PointsOption]) -> str:
-    """Return one sentence on the reason for playing `best`."""
+def _explain_choice(best: PointsOption, options: Sequence[PointsOption]) -> str:
+    """Return one sentence with the reason for playing `best`."""
     verb = {DRAW: "Draw", END_TURN: "Stop"}.get(best.action, str(best.action))
     alternatives = sorted(
         (o for o in options if o is not best), key=lambda o: o.value, reverse=True

@@ -16,7 +16,7 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
     chest_key_partner,
     costliest_card,
-    first_by_suit,
+    first_card_in_suit_order,
     suits_in_play,
 )
 from cardsharp.games.deadmansdraw.transitions import sword_targets
@@ -56,15 +56,15 @@ class Champion:
             case EffectType.KRAKEN:
                 return DeadMansDrawDecision(DRAW, "The Kraken makes us draw.")
             case EffectType.ORACLE:
-                return self._oracle(position, pending)
+                return self._answer_oracle(position, pending)
             case EffectType.HOOK:
-                card = self._hook(position)
+                card = self._choose_hook_card(position)
             case EffectType.CANNON:
                 card = costliest_card(position.opponent_bank, position.opponent_bank.top_cards())
             case EffectType.SWORD:
-                card = self._sword(position)
+                card = self._choose_sword_card(position)
             case EffectType.MAP:
-                card = self._map(position, pending)
+                card = self._choose_map_card(position, pending)
         return DeadMansDrawDecision(
             respond(pending.effect_type, card), f"{card} by the {self.name}'s order."
         )
@@ -84,7 +84,7 @@ class Champion:
             )
         return DeadMansDrawDecision(DRAW, "Too little lies in the play area.")
 
-    def _oracle(
+    def _answer_oracle(
         self, position: DeadMansDrawPosition, pending: PendingEffect
     ) -> DeadMansDrawDecision:
         card, area = pending.cards[0], position.play_area
@@ -95,45 +95,50 @@ class Champion:
             )
         return DeadMansDrawDecision(respond(EffectType.ORACLE), f"{card} is not wanted.")
 
-    def _hook(self, position: DeadMansDrawPosition) -> Card:
+    def _choose_hook_card(self, position: DeadMansDrawPosition) -> Card:
         area, tops = suits_in_play(position), position.own_bank.top_cards()
-        safe = tuple(card for card in tops if _safe(position, card.suit, area))
-        return chest_key_partner(safe, area) or first_by_suit(safe, HOOK_ORDER) or tops[0]
+        safe = tuple(card for card in tops if _is_safe(position, card.suit, area))
+        return (
+            chest_key_partner(safe, area) or first_card_in_suit_order(safe, HOOK_ORDER) or tops[0]
+        )
 
-    def _sword(self, position: DeadMansDrawPosition) -> Card:
+    def _choose_sword_card(self, position: DeadMansDrawPosition) -> Card:
         area, targets = (
             suits_in_play(position),
             sword_targets(position.own_bank, position.opponent_bank),
         )
-        safe = tuple(card for card in targets if _safe(position, card.suit, area))
+        safe = tuple(card for card in targets if _is_safe(position, card.suit, area))
         if not safe:
             return targets[-1]
-        preferred = chest_key_partner(safe, area) or first_by_suit(safe, SWORD_ORDER)
+        preferred = chest_key_partner(safe, area) or first_card_in_suit_order(safe, SWORD_ORDER)
         return preferred or max(safe, key=lambda card: card.value)
 
-    def _map(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Card:
+    def _choose_map_card(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Card:
         area, offered = suits_in_play(position), pending.cards
         shunned = len(position.play_area) > KRAKEN_LIMIT
         krakens = tuple(card for card in offered if shunned and card.suit == Suit.KRAKEN)
         rest = (card for card in offered if card not in krakens)
-        safe = tuple(card for card in rest if _safe(position, card.suit, area))
-        return max(safe or krakens or offered, key=_map_rank)
+        safe = tuple(card for card in rest if _is_safe(position, card.suit, area))
+        return max(safe or krakens or offered, key=_map_card_sort_key)
 
 
-def _safe(position: DeadMansDrawPosition, suit: str, area: frozenset[str]) -> bool:
-    """Return True if a card of `suit` can join `area` without a bust, by itself or its effect."""
+def _is_safe(position: DeadMansDrawPosition, suit: str, area: frozenset[str]) -> bool:
+    """Return True if a card of `suit` can join `area` without a bust.
+
+    Neither the card nor its effect may bust.
+    """
     if suit in area:
         return False
     if suit == Suit.HOOK:
         return any(
-            _safe(position, bank_suit, area | {suit}) for bank_suit in position.own_bank.suits
+            _is_safe(position, bank_suit, area | {suit}) for bank_suit in position.own_bank.suits
         )
     if suit == Suit.SWORD:
         targets = sword_targets(position.own_bank, position.opponent_bank)
-        return not targets or any(_safe(position, card.suit, area | {suit}) for card in targets)
+        return not targets or any(_is_safe(position, card.suit, area | {suit}) for card in targets)
     return True
 
 
-def _map_rank(card: Card) -> tuple[int, int]:
+def _map_card_sort_key(card: Card) -> tuple[int, int]:
     rank = next((i for i, suit in enumerate(MAP_ORDER) if suit == card.suit), len(MAP_ORDER))
     return -rank, card.value

@@ -17,7 +17,7 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     autopick,
-    effect_targets,
+    pending_effect_targets,
 )
 from cardsharp.play.strategy import format_percent
 
@@ -63,4 +63,4 @@ class ExampleJavaClient(ExampleNodeClient):
         if pending.effect_type is EffectType.ORACLE:
             card = None if self.rng.random() < STOP_PROBABILITY else pending.cards[0]
             return respond(EffectType.ORACLE, card)
-        return respond(pending.effect_type, effect_targets(position)[0])
+        return respond(pending.effect_type, pending_effect_targets(position)[0])

@@ -40,28 +40,28 @@ class PlacedCard(NamedTuple):
     is_hypothetical: bool = False
 
 
-class BankValues:
-    """Bank with the values that the search needs again and again, computed only once."""
+class ValuedBank:
+    """Bank with the values that the search needs again and again, each computed once."""
 
     def __init__(self, bank: Bank) -> None:
         self.bank = bank
         self.tops = bank.top_cards()
         self.top = {card.suit: card.value for card in self.tops}
-        self._without: dict[Card, tuple[BankValues, int]] = {}
+        self._removal_cache: dict[Card, tuple[ValuedBank, int]] = {}
 
     @cached_property
     def costliest_top(self) -> Card:
         """Top card whose loss costs most; of equal ones, the first."""
-        return max(self.tops, key=lambda card: self.without_card(card)[1])
+        return max(self.tops, key=lambda card: self.bank_and_cost_without_card(card)[1])
 
-    def without_card(self, card: Card) -> tuple["BankValues", int]:
+    def bank_and_cost_without_card(self, card: Card) -> tuple["ValuedBank", int]:
         """Return this bank without one of its top cards, and the points that this costs."""
-        if card not in self._without:
-            side = BankValues(self.bank.without(card))
-            self._without[card] = side, card.value - side.top.get(card.suit, 0)
-        return self._without[card]
+        if card not in self._removal_cache:
+            side = ValuedBank(self.bank.without(card))
+            self._removal_cache[card] = side, card.value - side.top.get(card.suit, 0)
+        return self._removal_cache[card]
 
-    def placed_card(self, card: Card) -> PlacedCard:
+    def card_with_gain(self, card: Card) -> PlacedCard:
         """Return `card` with its gain, for a play area without another card of its suit."""
         return PlacedCard(*card, max(0, card.value - self.top.get(card.suit, 0)))
 
@@ -75,8 +75,8 @@ class LookaheadTurn(NamedTuple):
     voluntary draw.
     """
 
-    own_bank: BankValues
-    opponent_bank: BankValues
+    own_bank: ValuedBank
+    opponent_bank: ValuedBank
     points: float
     discard: tuple[Card, ...]
     known_top: Card | None
@@ -114,8 +114,11 @@ class LookaheadTurn(NamedTuple):
             turn = turn.with_card(PlacedCard(suit, value, max(0, value - top)))
         return turn
 
-    def revalued(self) -> "LookaheadTurn":
-        """Return this turn after the own bank has lost a card of a suit in the play area."""
+    def with_recomputed_gains(self) -> "LookaheadTurn":
+        """Return this turn with the gains of its play area computed again.
+
+        They change after the own bank has lost a card of a suit in the play area.
+        """
         points = self.points - sum(card.gain for card in self.play_area)
         empty = self._replace(points=points, risk=0, play_area=(), suits=frozenset())
         return empty.with_cards(self.play_area)
@@ -125,27 +128,31 @@ class ActionEvaluator:
     """Evaluator of the actions in one position, whose turn is `root`."""
 
     def __init__(self, position: DeadMansDrawPosition) -> None:
-        own_bank, opponent_bank = BankValues(position.own_bank), BankValues(position.opponent_bank)
+        own_bank, opponent_bank = ValuedBank(position.own_bank), ValuedBank(position.opponent_bank)
         points = position.own_bank.score - position.opponent_bank.score
         discard = tuple(sorted(position.discard_pile))
         turn = LookaheadTurn(own_bank, opponent_bank, points, discard, position.known_top)
         self.root = turn.with_cards(PlacedCard(*card, 0) for card in position.play_area)
-        self._unseen = len(position.unseen)
-        self._means = tuple(_means(position.unseen, own_bank))
+        self._unseen_count = len(position.unseen)
+        self._mean_card_counts = tuple(_average_by_suit(position.unseen, own_bank))
 
     # --- without an effect -------------------------------------------------------------------
 
     def bust_chance(self, turn: LookaheadTurn) -> float:
         """Return the chance that the next card is of a suit in the play area."""
-        return sum(chance for chance, card in self._next(turn) if card.suit in turn.suits)
+        return sum(
+            chance for chance, card in self._list_next_cards(turn) if card.suit in turn.suits
+        )
 
     def value_of_stopping(self, turn: LookaheadTurn) -> float:
         """Return the value of banking the play area now."""
         if turn.suits >= TREASURE:
-            return turn.points + _bonus(turn.play_area, turn.own_bank, turn.discard)
+            return turn.points + _compute_expected_bonus(
+                turn.play_area, turn.own_bank, turn.discard
+            )
         return turn.points
 
-    def value_of_continuing(self, turn: LookaheadTurn) -> float:
+    def value_of_stop_or_draw(self, turn: LookaheadTurn) -> float:
         """Return the value without a pending effect: stop, or draw once more if `can_draw_more`."""
         if not turn.can_draw_more:
             return self.value_of_stopping(turn)
@@ -161,12 +168,12 @@ class ActionEvaluator:
             saved, lost_cards = turn.play_area[:at], turn.play_area[at:]
             if {laid.suit for laid in saved} >= TREASURE:
                 thrown = ((laid.suit, laid.value) for laid in (card, *lost_cards))
-                points += _bonus(saved, turn.own_bank, (*turn.discard, *thrown))
+                points += _compute_expected_bonus(saved, turn.own_bank, (*turn.discard, *thrown))
         return points
 
     def value_of_drawing(self, turn: LookaheadTurn, kraken_draws: int = 0) -> float:
         """Return the mean value of the next card; `kraken_draws` draws are due after it."""
-        cards = self._next(turn)
+        cards = self._list_next_cards(turn)
         if not cards:
             return self.value_of_stopping(turn)
         turn = turn._replace(known_top=None)
@@ -179,14 +186,14 @@ class ActionEvaluator:
         if card.suit in turn.suits:
             return self.value_of_bust(turn, card)
         turn = turn.with_card(card)
-        answer_values = self._answers(turn, card.suit, kraken_draws)
+        answer_values = self._evaluate_answers(turn, card.suit, kraken_draws)
         if answer_values:
             return max(answer_values)
         match card.suit:
             case Suit.MAP if turn.discard:
-                return self._map_to_come(turn)
+                return self._compute_expected_map_value(turn)
             case Suit.ORACLE:
-                return self._oracle_to_come(turn, kraken_draws)
+                return self._compute_expected_oracle_value(turn, kraken_draws)
             case Suit.KRAKEN:
                 return self.value_with_kraken_draws(turn, KRAKEN_DRAWS)
             case _:
@@ -197,16 +204,19 @@ class ActionEvaluator:
         return (
             self.value_of_drawing(turn, kraken_draws - 1)
             if kraken_draws
-            else self.value_of_continuing(turn)
+            else self.value_of_stop_or_draw(turn)
         )
 
-    def _next(self, turn: LookaheadTurn) -> list[tuple[float, PlacedCard]]:
-        """Return the possible next cards with their probabilities; none if the pile is empty."""
+    def _list_next_cards(self, turn: LookaheadTurn) -> list[tuple[float, PlacedCard]]:
+        """Return the possible next cards with their probabilities; empty if the pile is empty."""
         if turn.known_top is not None:
-            return [(1.0, turn.own_bank.placed_card(turn.known_top)._replace(is_hypothetical=True))]
-        remaining_count = self._unseen - len(turn.search_draws)
+            return [
+                (1.0, turn.own_bank.card_with_gain(turn.known_top)._replace(is_hypothetical=True))
+            ]
+        remaining_count = self._unseen_count - len(turn.search_draws)
         remaining_counts = (
-            (card, count - turn.search_draws.count(card.suit)) for card, count in self._means
+            (card, count - turn.search_draws.count(card.suit))
+            for card, count in self._mean_card_counts
         )
         return [
             (remaining / remaining_count, card)
@@ -229,100 +239,113 @@ class ActionEvaluator:
         elif pending.effect_type is EffectType.ORACLE:
             value = self.value_of_drawing(turn, max(0, owed - 1))
         elif pending.effect_type is EffectType.HOOK:
-            value = self.value_of_hook(turn, card)
+            value = self.value_of_hook_target(turn, card)
         elif pending.effect_type is EffectType.SWORD:
-            value = self.value_of_sword(turn, card)
+            value = self.value_of_sword_target(turn, card)
         elif pending.effect_type is EffectType.CANNON:
-            value = self.value_of_cannon(turn, card, owed)
+            value = self.value_of_cannon_target(turn, card, owed)
         else:
             offered = turn._replace(discard=(*turn.discard, *pending.cards))
-            value = self.value_of_map_card(offered, card)
+            value = self.value_of_taking_map_card(offered, card)
         return value
 
-    def value_of_hook(self, turn: LookaheadTurn, card: Card) -> float:
+    def value_of_hook_target(self, turn: LookaheadTurn, card: Card) -> float:
         """Return the value of answering a Hook with `card`."""
-        own_bank, cost = turn.own_bank.without_card(card)
+        own_bank, cost = turn.own_bank.bank_and_cost_without_card(card)
         turn = turn._replace(own_bank=own_bank, points=turn.points - cost)
         if card.suit in turn.suits and Suit.ANCHOR in turn.suits:
-            turn = turn.revalued()
-        return self.value_of_placing(turn, own_bank.placed_card(card), 0)
+            turn = turn.with_recomputed_gains()
+        return self.value_of_placing(turn, own_bank.card_with_gain(card), 0)
 
-    def value_of_sword(self, turn: LookaheadTurn, card: Card) -> float:
+    def value_of_sword_target(self, turn: LookaheadTurn, card: Card) -> float:
         """Return the value of answering a Sword with `card`."""
-        opponent_bank, cost = turn.opponent_bank.without_card(card)
+        opponent_bank, cost = turn.opponent_bank.bank_and_cost_without_card(card)
         turn = turn._replace(opponent_bank=opponent_bank, points=turn.points + cost)
-        return self.value_of_placing(turn, turn.own_bank.placed_card(card), 0)
+        return self.value_of_placing(turn, turn.own_bank.card_with_gain(card), 0)
 
-    def value_of_cannon(self, turn: LookaheadTurn, card: Card, kraken_draws: int) -> float:
+    def value_of_cannon_target(self, turn: LookaheadTurn, card: Card, kraken_draws: int) -> float:
         """Return the value of answering a Cannon with `card`."""
-        opponent_bank, cost = turn.opponent_bank.without_card(card)
+        opponent_bank, cost = turn.opponent_bank.bank_and_cost_without_card(card)
         discard = (*turn.discard, card)
         turn = turn._replace(
             opponent_bank=opponent_bank, points=turn.points + cost, discard=discard
         )
         return self.value_with_kraken_draws(turn, kraken_draws)
 
-    def value_of_map_card(self, turn: LookaheadTurn, card: Card) -> float:
+    def value_of_taking_map_card(self, turn: LookaheadTurn, card: Card) -> float:
         """Return the value of taking `card` out of the discard pile for a Map."""
         at = turn.discard.index(card)
         turn = turn._replace(discard=turn.discard[:at] + turn.discard[at + 1 :])
-        return self.value_of_placing(turn, turn.own_bank.placed_card(card), 0)
+        return self.value_of_placing(turn, turn.own_bank.card_with_gain(card), 0)
 
-    def _answers(self, turn: LookaheadTurn, suit: str, owed: int) -> list[float]:
-        """Return the values of all answers to a Hook, Sword or Cannon; none if it has no effect."""
+    def _evaluate_answers(self, turn: LookaheadTurn, suit: str, kraken_draws: int) -> list[float]:
+        """Return the values of all answers to a Hook, Sword or Cannon.
+
+        They are empty if the card has no effect.
+        """
         match suit:
             case Suit.HOOK:
-                return [self.value_of_hook(turn, card) for card in turn.own_bank.tops]
+                return [self.value_of_hook_target(turn, card) for card in turn.own_bank.tops]
             case Suit.SWORD:
                 targets = (
                     card for card in turn.opponent_bank.tops if card.suit not in turn.own_bank.top
                 )
-                return [self.value_of_sword(turn, card) for card in targets]
+                return [self.value_of_sword_target(turn, card) for card in targets]
             case Suit.CANNON if turn.opponent_bank.tops:
-                return [self.value_of_cannon(turn, turn.opponent_bank.costliest_top, owed)]
+                return [
+                    self.value_of_cannon_target(
+                        turn, turn.opponent_bank.costliest_top, kraken_draws
+                    )
+                ]
             case _:
                 return []
 
-    def _map_to_come(self, turn: LookaheadTurn) -> float:
-        """Return the mean over all offers of the best card in each."""
+    def _compute_expected_map_value(self, turn: LookaheadTurn) -> float:
+        """Return the value of the best card of a Map's offer, as a mean over all offers."""
         values, first_by_suit = list[float](), dict[str, tuple[float, float]]()
         for card in turn.discard:
-            gain = 0 if card.suit in turn.suits else turn.own_bank.placed_card(card).gain
+            gain = 0 if card.suit in turn.suits else turn.own_bank.card_with_gain(card).gain
             # One card of each suit is evaluated, except for Chest and Key, whose bonus may depend
             # on it.
             if card.suit not in first_by_suit or turn.suits | {card.suit} >= TREASURE:
-                first_by_suit[card.suit] = self.value_of_map_card(turn, card), gain
+                first_by_suit[card.suit] = self.value_of_taking_map_card(turn, card), gain
             value, first_gain = first_by_suit[card.suit]
             values.append(value + gain - first_gain)
         return expected_best_of_three(values)
 
-    def _oracle_to_come(self, turn: LookaheadTurn, owed: int) -> float:
-        """Return the mean over all next cards of the better of taking it and stopping."""
-        cards = self._next(turn)
+    def _compute_expected_oracle_value(self, turn: LookaheadTurn, kraken_draws: int) -> float:
+        """Return the value of the better of taking the Oracle's card and stopping.
+
+        It is the mean over all possible next cards.
+        """
+        cards = self._list_next_cards(turn)
         if not cards:
             return self.value_of_stopping(turn)
         stop, turn = self.value_of_stopping(turn), turn._replace(known_top=None)
         values = (
-            (chance, self.value_of_placing(turn, card, max(0, owed - 1))) for chance, card in cards
+            (chance, self.value_of_placing(turn, card, max(0, kraken_draws - 1)))
+            for chance, card in cards
         )
         return sum(chance * max(stop, value) for chance, value in values)
 
 
-def _means(unseen: Iterable[Card], own_bank: BankValues) -> Iterator[tuple[PlacedCard, int]]:
+def _average_by_suit(
+    unseen: Iterable[Card], own_bank: ValuedBank
+) -> Iterator[tuple[PlacedCard, int]]:
     suits: dict[str, list[PlacedCard]] = {}
     for card in unseen:
-        suits.setdefault(card.suit, []).append(own_bank.placed_card(card))
+        suits.setdefault(card.suit, []).append(own_bank.card_with_gain(card))
     for suit, cards in suits.items():
         value, gain = fmean(card.value for card in cards), fmean(card.gain for card in cards)
         yield PlacedCard(suit, value, gain, is_hypothetical=True), len(cards)
 
 
-def _bonus(
-    collected: tuple[PlacedCard, ...], own_bank: BankValues, discard: tuple[tuple[str, float], ...]
+def _compute_expected_bonus(
+    collected: tuple[PlacedCard, ...], own_bank: ValuedBank, discard: tuple[tuple[str, float], ...]
 ) -> float:
     """Return the expected rise of the bank by the bonus.
 
-    As many random discards as were collected.
+    The bonus is as many random cards of the discard pile as were collected.
     """
     discard_count, picked = len(discard), min(len(collected), len(discard))
     tops: dict[str, float] = dict(own_bank.top)

@@ -20,7 +20,7 @@ from cardsharp.games.deadmansdraw.events import (
 )
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove, PublicInfoTracker
 from cardsharp.games.deadmansdraw.strategies import PastMatch
-from cardsharp.games.deadmansdraw.strategies.position_features import effect_targets
+from cardsharp.games.deadmansdraw.strategies.position_features import pending_effect_targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ObservedDecision:
     action: Action
 
 
-class DecisionTracker:
+class ObservedDecisionExtractor:
     """Tracker that derives the decisions of a match from its moves, from the beginning on.
 
     `draw_pile` are the cards of the draw pile at the start, in any order.
@@ -43,7 +43,7 @@ class DecisionTracker:
         self._public_info = PublicInfoTracker(
             draw_pile, tuple(card for card in lowest if card not in draw_pile)
         )
-        self._turn: list[Event] = []
+        self._turn_events: list[Event] = []
         self._is_inconsistent = False
 
     def decisions_in(self, move: PastMove) -> list[ObservedDecision]:
@@ -59,22 +59,24 @@ class DecisionTracker:
             if self._is_inconsistent:
                 return []
             if is_player_move:
-                decisions += self._decided(move, event)
-            self._turn = [event] if isinstance(event, TurnStarted) else [*self._turn, event]
+                decisions += self._observe_decision(move, event)
+            self._turn_events = (
+                [event] if isinstance(event, TurnStarted) else [*self._turn_events, event]
+            )
             self._public_info.apply_event(event, move.player)
         if not isinstance(move.events[-1] if move.events else None, EffectAnswered):
             self._public_info.refused_oracle_card = None
         return decisions
 
-    def _decided(self, move: PastMove, event: Event) -> Iterator[ObservedDecision]:
-        action = self._action(event)
+    def _observe_decision(self, move: PastMove, event: Event) -> Iterator[ObservedDecision]:
+        action = self._infer_action(event)
         if action is not None:
-            turn = PastMove(move.turn, move.player, tuple(self._turn))
+            turn = PastMove(move.turn, move.player, tuple(self._turn_events))
             position = self._public_info.position_for(move.player or 0, move.turn, (turn,))
-            if _leaves_a_choice(position):
+            if _has_choice(position):
                 yield ObservedDecision(position, action)
 
-    def _action(self, event: Event) -> Action | None:
+    def _infer_action(self, event: Event) -> Action | None:
         """Return the action that `event` begins, None if the event only follows from an action."""
         pending = self._public_info.pending
         match event:
@@ -85,7 +87,7 @@ class DecisionTracker:
             case CardDrawn(card) if (
                 pending is not None and pending.effect_type is EffectType.ORACLE
             ):
-                is_answered = isinstance(self._turn[-1], EffectAnswered)
+                is_answered = isinstance(self._turn_events[-1], EffectAnswered)
                 return None if is_answered else respond(EffectType.ORACLE, card)
             case TurnEnded(is_banked=True) if self._public_info.unseen:
                 return END_TURN
@@ -93,10 +95,13 @@ class DecisionTracker:
                 return None
 
 
-def _leaves_a_choice(position: DeadMansDrawPosition) -> bool:
+def _has_choice(position: DeadMansDrawPosition) -> bool:
     if position.pending is None:
         return bool(position.play_area)
-    return position.pending.effect_type is EffectType.ORACLE or len(effect_targets(position)) > 1
+    return (
+        position.pending.effect_type is EffectType.ORACLE
+        or len(pending_effect_targets(position)) > 1
+    )
 
 
 def cards_from_draw_pile(history: tuple[PastMove, ...]) -> frozenset[Card]:
@@ -107,7 +112,7 @@ def cards_from_draw_pile(history: tuple[PastMove, ...]) -> frozenset[Card]:
 
 def opponent_decisions(match: PastMatch) -> Iterator[ObservedDecision]:
     """Yield the opponent's decisions in a past match."""
-    witness = DecisionTracker(cards_from_draw_pile(match.history))
+    witness = ObservedDecisionExtractor(cards_from_draw_pile(match.history))
     for move in match.history:
         decisions = witness.decisions_in(move)
         if move.player == match.opponent_seat:

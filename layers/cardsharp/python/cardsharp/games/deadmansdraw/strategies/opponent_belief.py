@@ -19,12 +19,12 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import Strategy, build
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import ObservedDecision
 from cardsharp.games.deadmansdraw.strategies.position_features import (
+    answer_would_bust,
     bank_gain,
     busting_card_count,
-    effect_targets,
+    pending_effect_targets,
     suits_in_play,
     total_bank_gain,
-    would_bust,
 )
 
 GENERAL_WEIGHTS = "general"  # the weights against an unknown opponent
@@ -72,8 +72,8 @@ class OpponentProfile:
 
 
 @dataclass(slots=True)
-class _Evidence:
-    """Evidence for a profile: its log-likelihood, and its number of wrong predictions."""
+class _ProfileEvidence:
+    """Log-likelihood of a profile, and the number of its wrong predictions."""
 
     likelihood: float = 0.0
     misses: int = 0
@@ -85,16 +85,16 @@ class OpponentBelief:
 
     profiles: tuple[OpponentProfile, ...]
     decision_count: int = 0
-    evidence: list[_Evidence] = field(default_factory=list)
+    evidence: list[_ProfileEvidence] = field(default_factory=list)
     habits: list[list[int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.evidence = self.evidence or [_Evidence() for _ in self.profiles]
+        self.evidence = self.evidence or [_ProfileEvidence() for _ in self.profiles]
         self.habits = self.habits or [[0, 0] for _ in range(MAX_TRACKED_CARDS)]
 
     def copy(self) -> "OpponentBelief":
         """Return an independent belief with the same evidence."""
-        evidence = [_Evidence(entry.likelihood, entry.misses) for entry in self.evidence]
+        evidence = [_ProfileEvidence(entry.likelihood, entry.misses) for entry in self.evidence]
         return OpponentBelief(
             self.profiles, self.decision_count, evidence, [list(pair) for pair in self.habits]
         )
@@ -116,7 +116,9 @@ class OpponentBelief:
             evidence.misses += probability < MISS_PROBABILITY
         self.decision_count += 1
         if decision.position.pending is None:
-            self.habits[card_count_bin(decision.position) - 1][decision.action == END_TURN] += 1
+            self.habits[capped_play_area_size(decision.position) - 1][
+                decision.action == END_TURN
+            ] += 1
 
     def best_weights_name(self) -> str:
         """Return the name of the best weights; the general ones for an unknown opponent."""
@@ -161,11 +163,11 @@ class OpponentBelief:
     ) -> float:
         stops, position = profile.stop_model, decision.position
         if isinstance(stops, str):
-            return _by_strategy(stops, decision, agreements, 2)
+            return _probability_by_strategy(stops, decision, agreements, 2)
         if stops is None:
             # Krichevsky-Trofimov estimate: half a count for each outcome, so that nothing is
             # impossible.
-            on, off = self.habits[card_count_bin(position) - 1]
+            on, off = self.habits[capped_play_area_size(position) - 1]
             probability = (off + 0.5) / (on + off + 1)
         elif isinstance(stops, float):
             probability = stops
@@ -184,7 +186,7 @@ def _is_generic(profile: OpponentProfile) -> bool:
     )
 
 
-def card_count_bin(position: DeadMansDrawPosition) -> int:
+def capped_play_area_size(position: DeadMansDrawPosition) -> int:
     """Return the number of cards in the play area, capped at `MAX_TRACKED_CARDS`."""
     return min(len(position.play_area), MAX_TRACKED_CARDS)
 
@@ -199,22 +201,23 @@ def stop_feature_bin(position: DeadMansDrawPosition, feature: str) -> int:
         return min(
             10 * busting_card_count(position) // max(1, len(position.unseen)), MAX_TRACKED_CARDS - 1
         )
-    return card_count_bin(position) - 1
+    return capped_play_area_size(position) - 1
 
 
 def answer_categories(position: DeadMansDrawPosition) -> dict[Card, tuple[str, ...]]:
     """Return the categories of each answer: suit and order of its value, or that it busts."""
-    cards = effect_targets(position)
-    safe = [card for card in cards if not would_bust(position, card)]
+    cards = pending_effect_targets(position)
+    safe = [card for card in cards if not answer_would_bust(position, card)]
     values = [card.value for card in safe]
     return {
-        card: (card.suit, _order(card.value, values)) if card in safe else (BUST,) for card in cards
+        card: (card.suit, _rank_value(card.value, values)) if card in safe else (BUST,)
+        for card in cards
     }
 
 
-def _order(value: int, among: list[int]) -> str:
+def _rank_value(value: int, values: list[int]) -> str:
     dearest, cheapest, between = VALUE_ORDERS
-    return dearest if value == max(among) else cheapest if value == min(among) else between
+    return dearest if value == max(values) else cheapest if value == min(values) else between
 
 
 def can_gain_by_stopping(position: DeadMansDrawPosition) -> bool:
@@ -222,17 +225,17 @@ def can_gain_by_stopping(position: DeadMansDrawPosition) -> bool:
     return any(bank_gain(position.own_bank, card) for card in position.play_area)
 
 
-def _by_strategy(
-    name: str, decision: ObservedDecision, agreements: dict[str, bool], options: int
+def _probability_by_strategy(
+    name: str, decision: ObservedDecision, agreements: dict[str, bool], option_count: int
 ) -> float:
     """Return the probability of the action if the opponent decides as the strategy `name` does."""
     if name not in agreements:
-        agreements[name] = _strategy(name).decide(decision.position).action == decision.action
-    return 1 - SLIP_PROBABILITY if agreements[name] else SLIP_PROBABILITY / (options - 1)
+        agreements[name] = _build_strategy(name).decide(decision.position).action == decision.action
+    return 1 - SLIP_PROBABILITY if agreements[name] else SLIP_PROBABILITY / (option_count - 1)
 
 
 @cache
-def _strategy(name: str) -> Strategy:
+def _build_strategy(name: str) -> Strategy:
     return build(name, Random(0))
 
 
@@ -242,9 +245,9 @@ def _chance_of_answer(
     pending = decision.position.pending
     oracle = pending is not None and pending.effect_type is EffectType.ORACLE
     # An Oracle can be taken, refused, or answered by the end of the turn.
-    options = 3 if oracle else len(effect_targets(decision.position))
+    options = 3 if oracle else len(pending_effect_targets(decision.position))
     if isinstance(profile.answer_model, str):
-        return _by_strategy(profile.answer_model, decision, agreements, options)
+        return _probability_by_strategy(profile.answer_model, decision, agreements, options)
     if profile.answer_model is None:
         return 1 / options
     return SLIP_PROBABILITY / options + (1 - SLIP_PROBABILITY) * _preference_probability(
@@ -287,10 +290,10 @@ def parse_opponent_profiles(text: str) -> tuple[OpponentProfile, ...]:
     document = json.loads(text)
     if not isinstance(document, dict) or document.get("version") != 1:
         raise ValueError("This is not a file of opponent profiles of version 1.")
-    return tuple(_entry(fields) for fields in document["opponents"])
+    return tuple(_parse_profile(fields) for fields in document["opponents"])
 
 
-def _entry(fields: dict[str, object]) -> OpponentProfile:
+def _parse_profile(fields: dict[str, object]) -> OpponentProfile:
     name, weights = str(fields["name"]), str(fields["weights"])
     match fields.get("stops"), fields.get("answers"):
         case (str() | float() | None) as stops, (str() | dict() | None) as answer_model:

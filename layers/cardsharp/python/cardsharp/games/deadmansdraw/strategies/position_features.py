@@ -29,7 +29,7 @@ def busting_card_count(position: DeadMansDrawPosition) -> int:
     return sum(card.suit in suits for card in position.unseen)
 
 
-def would_bust(position: DeadMansDrawPosition, card: Card) -> bool:
+def answer_would_bust(position: DeadMansDrawPosition, card: Card) -> bool:
     """Return True if answering the pending effect with `card` would bust the turn."""
     pending = position.pending
     shoots = pending is not None and pending.effect_type is EffectType.CANNON
@@ -46,7 +46,7 @@ def costliest_card(bank: Bank, cards: Iterable[Card]) -> Card:
     return max(cards, key=lambda top: value_loss(bank, top))
 
 
-def effect_targets(position: DeadMansDrawPosition) -> tuple[Card, ...]:
+def pending_effect_targets(position: DeadMansDrawPosition) -> tuple[Card, ...]:
     """Return the cards with which the pending Hook, Sword, Cannon or Map may be answered."""
     pending = position.pending
     if pending is None or pending.effect_type is EffectType.ORACLE:
@@ -69,7 +69,7 @@ def autopick(position: DeadMansDrawPosition) -> Action:
     return respond(pending.effect_type, card)
 
 
-def first_by_suit(cards: Sequence[Card], suit_order: Iterable[str]) -> Card | None:
+def first_card_in_suit_order(cards: Sequence[Card], suit_order: Iterable[str]) -> Card | None:
     """Return the first card of the first suit in `suit_order` that is among `cards`."""
     return next((card for suit in suit_order for card in cards if card.suit == suit), None)
 
@@ -77,7 +77,7 @@ def first_by_suit(cards: Sequence[Card], suit_order: Iterable[str]) -> Card | No
 def chest_key_partner(cards: Sequence[Card], play_area: Collection[str]) -> Card | None:
     """Return the Key among `cards` if the Chest is in the play area, and vice versa."""
     suits = [suit for suit, mate in _MATES if mate in play_area]
-    return first_by_suit(cards, suits)
+    return first_card_in_suit_order(cards, suits)
 
 
 _MATES = ((Suit.KEY, Suit.CHEST), (Suit.CHEST, Suit.KEY))

@@ -17,7 +17,7 @@ from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strate
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
     busting_card_count,
-    effect_targets,
+    pending_effect_targets,
     suits_in_play,
     value_loss,
 )
@@ -45,8 +45,10 @@ class FiveLines:
             if card.suit in suits_in_play(position):
                 return DeadMansDrawDecision(END_TURN, f"{card} would bust.")
             return DeadMansDrawDecision(respond(EffectType.ORACLE, card), f"{card} does not bust.")
-        points = cannon_value if pending.effect_type is EffectType.CANNON else placement_value
-        cards = sorted(effect_targets(position), key=deck_sort_key)
+        points = (
+            cannon_discard_value if pending.effect_type is EffectType.CANNON else placement_value
+        )
+        cards = sorted(pending_effect_targets(position), key=deck_sort_key)
         best = max(cards, key=lambda card: points(position, card))
         return DeadMansDrawDecision(
             respond(pending.effect_type, best), "It changes the score most."
@@ -82,7 +84,7 @@ def suit_bonus(card: Card) -> int:
     return SWORD_BONUS * (card.suit == Suit.SWORD)
 
 
-def cannon_value(position: DeadMansDrawPosition, card: Card) -> int:
+def cannon_discard_value(position: DeadMansDrawPosition, card: Card) -> int:
     """Return the value of a Cannon that discards this card."""
     return opponent_loss(position, card) + suit_bonus(card)
 

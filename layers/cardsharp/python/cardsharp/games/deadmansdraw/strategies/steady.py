@@ -13,9 +13,9 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, PointsOption, strategy
 from cardsharp.games.deadmansdraw.strategies.lookahead import ActionEvaluator
 from cardsharp.games.deadmansdraw.strategies.position_features import (
+    answer_would_bust,
     bank_gain,
     value_loss,
-    would_bust,
 )
 from cardsharp.play.strategy import format_percent
 
@@ -34,17 +34,18 @@ class Steady:
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Return the action of the highest value."""
-        weighing = _Weighing(position)
+        weighing = _PositionEvaluation(position)
         options = tuple(map(weighing.option, position.legal_actions()))
-        ranked = sorted(options, key=_rank, reverse=True)
+        ranked = sorted(options, key=_option_sort_key, reverse=True)
         return DeadMansDrawDecision(ranked[0].action, weighing.reason(*ranked[:2]), options)
 
 
-def _rank(option: PointsOption) -> tuple[float, int]:
-    """Return the sort key of an option: by value, then card, end of turn, refusal in that order.
+def _option_sort_key(option: PointsOption) -> tuple[float, int]:
+    """Return the sort key of an option: its value, then its kind.
 
-    Values that differ by rounding only count as equal, because sums of fractions can differ
-    slightly between versions of Python.
+    Among equal values a card ranks highest, then the end of the turn, then a refusal. Values
+    that differ by rounding only count as equal, because sums of fractions can differ slightly
+    between versions of Python.
     """
     value, action = round(option.value, 9), option.action
     if action.response is not None and action.card is None:
@@ -52,8 +53,8 @@ def _rank(option: PointsOption) -> tuple[float, int]:
     return value, 1 if action.type is ActionType.END_TURN else 2
 
 
-class _Weighing:
-    """Options of one position, with their values and their explanations."""
+class _PositionEvaluation:
+    """Evaluated options of a position, with their explanations."""
 
     def __init__(self, position: DeadMansDrawPosition) -> None:
         self.position = position
@@ -64,46 +65,48 @@ class _Weighing:
         pending = self.position.pending
         if action.type is ActionType.END_TURN:
             return PointsOption(
-                action, self.look.value_of_stopping(self.look.root), f"banks {self._on_table()}"
+                action,
+                self.look.value_of_stopping(self.look.root),
+                f"banks {self._describe_points()}",
             )
         if pending is None:
             return PointsOption(
-                action, self.look.value_of_drawing(self.look.root), self._next_card()
+                action, self.look.value_of_drawing(self.look.root), self._describe_next_card()
             )
         value = self.look.value_of_answer(pending, action.card)
-        return PointsOption(action, value, self._note(pending, action.card))
+        return PointsOption(action, value, self._describe_answer(pending, action.card))
 
     def reason(self, best: PointsOption, second: PointsOption | None = None) -> str:
         """Return one sentence on the reason for playing `best`."""
         action, pending = best.action, self.position.pending
         if action.type is ActionType.END_TURN:
-            return f"Stop: {self._on_table()} on the table, {self._next_card()}."
+            return f"Stop: {self._describe_points()} on the table, {self._describe_next_card()}."
         if second is None:
             return f"{action}: the only choice, {best.note}."
         ahead = f"{best.value - second.value:.1f} points better than {second.action}"
         if pending is None:
-            return f"Draw: {ahead}, {self._next_card()}."
+            return f"Draw: {ahead}, {self._describe_next_card()}."
         return f"{action}: {ahead}, {best.note}."
 
-    def _on_table(self) -> str:
+    def _describe_points(self) -> str:
         current_lead = self.position.own_bank.score - self.position.opponent_bank.score
         return f"{self.look.value_of_stopping(self.look.root) - current_lead:.0f} points"
 
-    def _next_card(self) -> str:
+    def _describe_next_card(self) -> str:
         card, chance = self.position.known_top, self.look.bust_chance(self.look.root)
         if card is None:
             return f"a draw busts with {format_percent(chance)}"
         return f"{card} is next and {'busts' if chance else 'is safe'}"
 
-    def _note(self, pending: PendingEffect, card: Card | None) -> str:
+    def _describe_answer(self, pending: PendingEffect, card: Card | None) -> str:
         if pending.effect_type is EffectType.KRAKEN:
-            return f"the Kraken demands {pending.remaining_draws}, {self._next_card()}"
+            return f"the Kraken demands {pending.remaining_draws}, {self._describe_next_card()}"
         if card is None:
             return "leaves the card on the pile"
-        effect = self._effect_note(pending, card)
-        return f"{effect}, busts" if would_bust(self.position, card) else effect
+        effect = self._describe_effect(pending, card)
+        return f"{effect}, busts" if answer_would_bust(self.position, card) else effect
 
-    def _effect_note(self, pending: PendingEffect, card: Card) -> str:
+    def _describe_effect(self, pending: PendingEffect, card: Card) -> str:
         match pending.effect_type:
             case EffectType.CANNON | EffectType.SWORD:
                 return f"costs the opponent {value_loss(self.position.opponent_bank, card)} points"

@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
     chest_key_partner,
     costliest_card,
-    first_by_suit,
+    first_card_in_suit_order,
     suits_in_play,
 )
 from cardsharp.games.deadmansdraw.transitions import sword_targets
@@ -54,7 +54,7 @@ class Third(Champion):
             return DeadMansDrawDecision(END_TURN, f"The suits in the bank rise by {rise}.")
         return DeadMansDrawDecision(DRAW, "Too little lies in the play area.")
 
-    def _oracle(
+    def _answer_oracle(
         self, position: DeadMansDrawPosition, pending: PendingEffect
     ) -> DeadMansDrawDecision:
         card = pending.cards[0]
@@ -63,34 +63,42 @@ class Third(Champion):
             return DeadMansDrawDecision(respond(EffectType.ORACLE), f"{card} is not wanted.")
         return DeadMansDrawDecision(respond(EffectType.ORACLE, card), f"{card} is welcome.")
 
-    def _hook(self, position: DeadMansDrawPosition) -> Card:
-        tops = _fresh(position, position.own_bank.top_cards())
-        preferred = _preferred(position, tops)
-        return preferred or min(_harmless(position, tops), key=lambda card: card.value)
+    def _choose_hook_card(self, position: DeadMansDrawPosition) -> Card:
+        tops = _exclude_area_suits(position, position.own_bank.top_cards())
+        preferred = _find_preferred_card(position, tops)
+        return preferred or min(_exclude_risky_effects(position, tops), key=lambda card: card.value)
 
-    def _sword(self, position: DeadMansDrawPosition) -> Card:
-        targets = _fresh(position, sword_targets(position.own_bank, position.opponent_bank))
-        preferred = _preferred(position, targets)
-        return preferred or costliest_card(position.opponent_bank, _harmless(position, targets))
+    def _choose_sword_card(self, position: DeadMansDrawPosition) -> Card:
+        targets = _exclude_area_suits(
+            position, sword_targets(position.own_bank, position.opponent_bank)
+        )
+        preferred = _find_preferred_card(position, targets)
+        return preferred or costliest_card(
+            position.opponent_bank, _exclude_risky_effects(position, targets)
+        )
 
-    def _map(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Card:
-        cards = _fresh(position, pending.cards)
-        return first_by_suit(cards, MAP_ORDER) or cards[0]
+    def _choose_map_card(self, position: DeadMansDrawPosition, pending: PendingEffect) -> Card:
+        cards = _exclude_area_suits(position, pending.cards)
+        return first_card_in_suit_order(cards, MAP_ORDER) or cards[0]
 
 
-def _preferred(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> Card | None:
-    return chest_key_partner(cards, suits_in_play(position)) or first_by_suit(
+def _find_preferred_card(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> Card | None:
+    return chest_key_partner(cards, suits_in_play(position)) or first_card_in_suit_order(
         cards, ORACLE_TAKE_ORDER
     )
 
 
-def _fresh(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+def _exclude_area_suits(
+    position: DeadMansDrawPosition, cards: tuple[Card, ...]
+) -> tuple[Card, ...]:
     """Return `cards` without the suits in the play area, or all if none remains."""
     area = suits_in_play(position)
     return tuple(card for card in cards if card.suit not in area) or cards
 
 
-def _harmless(position: DeadMansDrawPosition, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+def _exclude_risky_effects(
+    position: DeadMansDrawPosition, cards: tuple[Card, ...]
+) -> tuple[Card, ...]:
     """Return `cards` without those likely to bust by their effect, or all if none remains."""
     area, card_count = suits_in_play(position), len(position.play_area)
     robbed = {card.suit for card in sword_targets(position.own_bank, position.opponent_bank)}

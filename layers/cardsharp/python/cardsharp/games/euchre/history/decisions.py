@@ -70,10 +70,10 @@ def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterato
         hand = (
             _hand_from_plays(contexts, context_index)
             if step.decision is None
-            else _logged_hand(step.decision)
+            else _parse_logged_hand(step.decision)
         )
         if hand is not None:
-            position = _position(hand, context)
+            position = _build_position(hand, context)
             spoken = context.public_state.describe
             thought = step.decision or StoredDecision(
                 seat=seat, turn=step.turn, action=spoken(context.action)
@@ -82,13 +82,13 @@ def decision_points(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterato
             yield DecisionPoint(replace(step, decision=thought), position, option_names)
 
 
-def _logged_hand(thought: StoredDecision) -> list[Card] | None:
-    hand = (thought.position or {}).get("hand")
+def _parse_logged_hand(decision: StoredDecision) -> list[Card] | None:
+    hand = (decision.position or {}).get("hand")
     return [parse_card(str(card)) for card in hand] if isinstance(hand, list) else None
 
 
 def _hand_from_plays(contexts: Sequence[DecisionContext], context_index: int) -> list[Card] | None:
-    """Return a seat's hand at that step, if the plays of the deal reveal all of it."""
+    """Return a seat's hand at a step, None unless the plays of the deal reveal all of it."""
     seat, call = contexts[context_index].seat, contexts[-1].public_state.trump_call
     if call is None or (seat == DEALER and call.is_order_up):
         return None
@@ -124,25 +124,25 @@ def decision_contexts(
         table = table.with_action(seat, action)
 
 
-def _position(hand: Sequence[Card], asking: DecisionContext) -> EuchrePosition:
-    table, seat = asking.public_state, asking.seat
+def _build_position(hand: Sequence[Card], context: DecisionContext) -> EuchrePosition:
+    table, seat = context.public_state, context.seat
     dealt_cards = {*hand, *table.cards_played_by(seat)}
     call = table.trump_call
     if seat == DEALER and call is not None and call.is_order_up:
-        discarded = set() if asking.discard is None else {asking.discard}
+        discarded = set() if context.discard is None else {context.discard}
         dealt_cards = (dealt_cards | discarded) - {table.turn_card}
     cards = [FACE_DOWN] * len(DECK)
     cards[TURN_CARD_INDEX] = table.turn_card
     cards[HAND_SIZE * seat : HAND_SIZE * seat + len(dealt_cards)] = sorted(dealt_cards)
-    return current_position(Deal(tuple(cards), table, asking.discard))
+    return current_position(Deal(tuple(cards), table, context.discard))
 
 
-_TRIES = 5000
+_MAX_DEAL_ATTEMPTS = 5000
 
 Points = Annotated[int, Field(ge=0, lt=WINNING_SCORE)]
 
 
-class DealHeaderScore(StoredModel):
+class DealHeader(StoredModel):
     """Deal header: the match score at the start, of seats 0 and 2 and of seats 1 and 3."""
 
     score: tuple[Points, Points] | None = None
@@ -150,7 +150,7 @@ class DealHeaderScore(StoredModel):
 
 def initial_score(header: Mapping[str, object]) -> tuple[int, int] | None:
     """Return the match score at the start of a deal, None if unrecorded; raise `StoreError`."""
-    return parse_record(DealHeaderScore, header, "The match log").score
+    return parse_record(DealHeader, header, "The match log").score
 
 
 def restore_states(
@@ -160,20 +160,20 @@ def restore_states(
     contexts = list(decision_contexts(record, moves))
     if not contexts:
         return iter(())
-    cards_by_seat = _cards_by_seat(record, moves, contexts)
+    cards_by_seat = _collect_cards_by_seat(record, moves, contexts)
     # The recorded plays restrict the hidden cards, for example by a void suit. Sampling layouts
     # until one allows all plays is simpler than solving these restrictions.
-    for _ in range(_TRIES):
+    for _ in range(_MAX_DEAL_ATTEMPTS):
         try:
-            cards = _deal_cards(cards_by_seat, contexts[0].public_state.turn_card, rng)
+            cards = _complete_deal(cards_by_seat, contexts[0].public_state.turn_card, rng)
             points = initial_score(record.header) or (WINNING_SCORE - 1, WINNING_SCORE - 1)
-            return iter(list(_played(contexts, start(cards), points, rng)))
+            return iter(list(_replay_deal(contexts, start(cards), points, rng)))
         except IllegalAction:  # a recorded action is illegal with these cards
             continue
     raise StoreError(f"The deal {record.match_id} is impossible by the rules.")
 
 
-def _cards_by_seat(
+def _collect_cards_by_seat(
     record: MatchRecord, moves: Sequence[MoveRecord], contexts: Sequence[DecisionContext]
 ) -> list[set[Card]]:
     end = contexts[-1].public_state.with_action(contexts[-1].seat, contexts[-1].action)
@@ -185,22 +185,24 @@ def _cards_by_seat(
     return cards_by_seat
 
 
-def _deal_cards(cards_by_seat: Sequence[set[Card]], turned: Card, dice: Random) -> tuple[Card, ...]:
+def _complete_deal(
+    cards_by_seat: Sequence[set[Card]], turn_card: Card, dice: Random
+) -> tuple[Card, ...]:
     """Return the 24 cards in the order of a deal, with unknown cards dealt at random."""
     unknown = [
         card
         for card in DECK
-        if card != turned and not any(card in cards for cards in cards_by_seat)
+        if card != turn_card and not any(card in cards for cards in cards_by_seat)
     ]
     rest = iter(dice.sample(unknown, len(unknown)))
     hands = [
         [*sorted(cards), *(next(rest) for _ in range(HAND_SIZE - len(cards)))]
         for cards in cards_by_seat
     ]
-    return (*(card for hand in hands for card in hand), turned, *rest)
+    return (*(card for hand in hands for card in hand), turn_card, *rest)
 
 
-def _played(
+def _replay_deal(
     contexts: Sequence[DecisionContext], deal: Deal, points: tuple[int, int], dice: Random
 ) -> Iterator[RestoredState]:
     """Yield the deal step by step; raise `IllegalAction` if its cards do not allow the plays."""

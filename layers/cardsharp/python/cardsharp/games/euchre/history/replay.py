@@ -72,7 +72,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
     for move in moves:
         decision_type, seat, action = decision_in_event(event_from_move(move))
         spoken, intent = table.describe(action), move.intent
-        thought = None if intent is None else _thought_of(intent, table)
+        thought = None if intent is None else _parse_logged_decision(intent, table)
         table = table.with_action(seat, action)
         # Only the dealer may know its discard.
         hidden = decision_type is DecisionType.DISCARD and intent is None
@@ -133,7 +133,7 @@ def decision_in_event(event: Event) -> tuple[DecisionType, int, Action]:
             return DecisionType.PLAY, event.seat, Play(event.card)
 
 
-def _thought_of(log_entry: Body, table: PublicState) -> StoredDecision:
+def _parse_logged_decision(log_entry: Body, table: PublicState) -> StoredDecision:
     """Return a decision from its log entry, with bids in their spoken form."""
     bids = [Bid(suit, alone) for suit in SUITS for alone in (False, True)]
     descriptions = {str(bid): table.describe(bid) for bid in bids}

@@ -15,7 +15,10 @@ DEFAULT_STRATEGY = "pimc"
 
 
 def build_service(environment: Mapping[str, str]) -> EuchreService:
-    """The service of EUCHRE_STORE and EUCHRE_STRATEGY; raises `ConfigError` if either is none."""
+    """Build the Euchre service that EUCHRE_STORE and EUCHRE_STRATEGY name.
+
+    Raises `ConfigError` if either names none.
+    """
     clock = SystemClock()
     strategy = build(environment.get(STRATEGY_SETTING) or DEFAULT_STRATEGY, clock.monotonic)
     store = DEAL_STORE_FACTORY.open(environment.get(DEAL_STORE_FACTORY.setting_name, ""), clock)

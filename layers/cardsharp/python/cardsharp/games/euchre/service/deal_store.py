@@ -96,10 +96,10 @@ class PlayEvent(NamedTuple):
 
 Event = BidEvent | DiscardEvent | DefenseEvent | PlayEvent
 
-_KINDS = {"bid": BidEvent, "swap": DiscardEvent, "defense": DefenseEvent, "play": PlayEvent}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
-_SHAPES: dict[tuple[object, ...], Callable[..., Event]] = {
-    (name, *kind.__annotations__.values()): kind for name, kind in _KINDS.items()
+_EVENT_CLASSES = {"bid": BidEvent, "swap": DiscardEvent, "defense": DefenseEvent, "play": PlayEvent}
+_EVENT_NAMES = {kind: name for name, kind in _EVENT_CLASSES.items()}
+_EVENT_BY_SHAPE: dict[tuple[object, ...], Callable[..., Event]] = {
+    (name, *kind.__annotations__.values()): kind for name, kind in _EVENT_CLASSES.items()
 }
 """The kinds by their name and the types of their values."""
 
@@ -120,20 +120,20 @@ class DealRecord:
         return tuple({event.key: event for event in self.raw_events}.values())
 
     def find_event(self, key: EventKey) -> Event | None:
-        """The event of that key."""
+        """Return the last event with that key, or None."""
         return next((event for event in reversed(self.raw_events) if event.key == key), None)
 
 
 def encode_event(event: Event) -> str:
-    """An event as JSON text."""
-    return json.dumps([_NAMES[type(event)], *event], separators=(",", ":"))
+    """Return an event as JSON text."""
+    return json.dumps([_EVENT_NAMES[type(event)], *event], separators=(",", ":"))
 
 
 def decode_event(text: str) -> Event:
     """The event that `encode_event` made this text from; raises `StoreError` if none did."""
     try:
         name, *values = json.loads(text)
-        return _SHAPES[name, *map(type, values)](*values)
+        return _EVENT_BY_SHAPE[name, *map(type, values)](*values)
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"A stored event cannot be read: {text!r}.") from error
 
@@ -154,7 +154,7 @@ class DealStore:
 
     def read(self, key: DealKey) -> DealRecord | None:
         """A deal with every event that was acknowledged, or None."""
-        document = self.documents.get(_place(key))
+        document = self.documents.get(_to_document_key(key))
         if document is None:
             return None
         events = str(document.body.get("events")).splitlines()
@@ -176,10 +176,12 @@ class DealStore:
         """Close files and connections; the store cannot be used any more."""
         self.documents.close()
 
-    def _write(self, record: DealRecord, expected: int | None) -> None:
+    def _write(self, record: DealRecord, expected_version: int | None) -> None:
         events = "".join(f"{encode_event(event)}\n" for event in record.raw_events)
         body = {"cards": ",".join(map(str, record.cards)), "events": events}
-        self.documents.commit(Put(_place(record.key), body, expected, record.expires_at))
+        self.documents.commit(
+            Put(_to_document_key(record.key), body, expected_version, record.expires_at)
+        )
 
 
 def deal_key_of(document_key: Key) -> DealKey:
@@ -188,12 +190,15 @@ def deal_key_of(document_key: Key) -> DealKey:
     return DealKey(document_key.partition_key.removeprefix("token#"), int(game), int(deal))
 
 
-def _place(key: DealKey) -> Key:
+def _to_document_key(key: DealKey) -> Key:
     return Key(f"token#{key.token}", f"deal#{key.game:010}#{key.deal:010}")
 
 
-def _earlier(item: Item) -> Mapping[str, object]:
-    """The body of a deal that version 0.2 began: an attribute each, the events a list."""
+def _decode_legacy_deal(item: Item) -> Mapping[str, object]:
+    """Return the body of a deal that version 0.2 began.
+
+    There each field was an attribute, and the events were a list.
+    """
     events = "".join(f"{event['S']}\n" for event in item["events"]["L"])
     return {"cards": item["cards"]["S"], "events": events}
 
@@ -203,5 +208,5 @@ DEAL_STORE_FACTORY = StoreFactory(
     "EUCHRE_STORE",
     "file of deals",
     Path(__file__).with_name("deals.sql"),
-    {"decode_legacy": _earlier},
+    {"decode_legacy": _decode_legacy_deal},
 )

@@ -35,7 +35,7 @@ from cardsharp.games.euchre.service.deal_store import (
 from cardsharp.games.euchre.service.wire import (
     BidNotification,
     BidRequest,
-    DefenseNotification,
+    DefenseDecisionNotification,
     DefenseRequest,
     PlayNotification,
     PlayRequest,
@@ -47,7 +47,9 @@ NO_CARD: Card = -1
 QuestionRequest = BidRequest | SwapRequest | DefenseRequest | PlayRequest
 """A question. Of a lone defence only the documents ask, never the client."""
 
-Notification = BidNotification | DefenseNotification | PlayNotification  # what another player did
+Notification = (
+    BidNotification | DefenseDecisionNotification | PlayNotification
+)  # what another player did
 
 
 def requested_decision(request: QuestionRequest) -> PendingDecision:
@@ -103,7 +105,7 @@ def event_from_notification(notification: Notification) -> Event:
                 notification.suit,
                 notification.alone,
             )
-        case DefenseNotification():
+        case DefenseDecisionNotification():
             return DefenseEvent(notification.pos, notification.alone)
         case PlayNotification():
             return PlayEvent(
@@ -115,7 +117,7 @@ def stored_answer(request: QuestionRequest, record: DealRecord) -> Event | None:
     """Return the stored answer to the same question, if it is still among the offered ones."""
     stored, offered = (
         record.find_event(event_from_answer(request, fallback_action(request)).key),
-        _offered(request),
+        _offered_cards(request),
     )
     if isinstance(stored, DiscardEvent | PlayEvent) and offered is not None:
         return stored if stored.card in offered else None
@@ -128,16 +130,16 @@ def position_of(record: DealRecord, request: QuestionRequest) -> EuchrePosition 
     The legal actions are the client's offer as far as the rules allow it. The client decides
     what is legal, but its offer may include an illegal card.
     """
-    table, pending = _table(request, record), requested_decision(request)
+    table, pending = _build_public_state(request, record), requested_decision(request)
     if table is None or pending_decision(table) != pending:
         return None
-    discard = _discard(record, table, pending.seat)
+    discard = _visible_discard(record, table, pending.seat)
     if table.has_discarded and discard is None:
         return None
     position = current_position(Deal(record.cards, table, discard))
-    if _contradicts(position):
+    if _has_duplicate_card(position):
         return None
-    offered = _offered(request)
+    offered = _offered_cards(request)
     if offered is None:
         return position
     choices = tuple(
@@ -154,41 +156,47 @@ def matches_turn_card(request: QuestionRequest, record: DealRecord) -> bool:
     return requested_card in {NO_CARD, record.cards[TURN_CARD_INDEX]}
 
 
-def _offered(ask: QuestionRequest) -> tuple[Card, ...] | None:
-    match ask:
+def _offered_cards(request: QuestionRequest) -> tuple[Card, ...] | None:
+    match request:
         case SwapRequest():
-            return ask.swappable_cards
+            return request.swappable_cards
         case PlayRequest():
-            return ask.playable_cards
+            return request.playable_cards
     return None
 
 
-def _table(ask: QuestionRequest, record: DealRecord) -> PublicState | None:
+def _build_public_state(request: QuestionRequest, record: DealRecord) -> PublicState | None:
     turn_card = record.cards[TURN_CARD_INDEX]
-    match ask:
+    match request:
         case BidRequest():
             # Nobody is asked after a call, so there was none.
             bids = tuple(PASS for _ in bids_by_index(record))
-            late = ask.round > 1 and len(bids) < len(SEATS)
-            early = ask.round < 1 and len(bids) >= len(SEATS)
+            late = request.round > 1 and len(bids) < len(SEATS)
+            early = request.round < 1 and len(bids) >= len(SEATS)
             return None if late or early or len(bids) >= MAX_BIDS else PublicState(turn_card, bids)
         case SwapRequest():
             # An opponent's call may not have been reported yet.
             return PublicState(
-                turn_card, bids_ending_with(record, ask.declarer_pos, Bid(turn_card & 3))
+                turn_card, bids_ending_with(record, request.declarer_pos, Bid(turn_card & 3))
             )
         case DefenseRequest():
             # Whoever is asked second, the first has declined.
-            bids = bids_ending_with(record, ask.declarer_pos, Bid(ask.trump_suit, goes_alone=True))
-            is_first = ask.pos == (ask.declarer_pos + 1) % 4
-            picks_up = ask.trump_suit == turn_card & 3
+            bids = bids_ending_with(
+                record, request.declarer_pos, Bid(request.trump_suit, goes_alone=True)
+            )
+            is_first = request.pos == (request.declarer_pos + 1) % 4
+            picks_up = request.trump_suit == turn_card & 3
             return PublicState(turn_card, bids, picks_up, () if is_first else (False,))
         case PlayRequest():
-            return public_state_at_play(record, ask.trick_num, ask.trick_seq, ask.pos)
+            return public_state_at_play(record, request.trick_num, request.trick_seq, request.pos)
 
 
-def _discard(record: DealRecord, table: PublicState, seat: int) -> int | None:
-    """The dealer's own discard for the dealer, a card face down for everybody else."""
+def _visible_discard(record: DealRecord, table: PublicState, seat: int) -> int | None:
+    """Return the discard as a seat sees it.
+
+    The dealer sees the card, every other seat sees a card face down. None if it is not
+    recorded or not due.
+    """
     if not table.has_discarded:
         return None
     if seat != DEALER:
@@ -197,7 +205,7 @@ def _discard(record: DealRecord, table: PublicState, seat: int) -> int | None:
     return swap.card if isinstance(swap, DiscardEvent) else None
 
 
-def _contradicts(position: EuchrePosition) -> bool:
+def _has_duplicate_card(position: EuchrePosition) -> bool:
     """Return True if a card that the seat sees would be in two places at once."""
     other_cards = [
         card
@@ -237,19 +245,24 @@ def bids_by_index(record: DealRecord) -> tuple[Bid, ...]:
         bids.append(Bid(event.suit, event.alone) if event.suit in SUITS else PASS)
     call = PublicState(record.cards[TURN_CARD_INDEX], tuple(bids)).trump_call
     return (
-        tuple(PASS for _ in bids) if call is None else _ending(record, call.caller_seat, bids[-1])
+        tuple(PASS for _ in bids)
+        if call is None
+        else _list_bids_up_to(record, call.caller_seat, bids[-1])
     )
 
 
 def bids_ending_with(record: DealRecord, seat: int, trump_call: Bid) -> tuple[Bid, ...]:
     """Return the bids that end with a reported call, alone if its recorded bid says so."""
-    called_bids, recorded_bids = _ending(record, seat, trump_call), bids_by_index(record)
+    called_bids, recorded_bids = _list_bids_up_to(record, seat, trump_call), bids_by_index(record)
     same = len(called_bids) == len(recorded_bids) and recorded_bids[-1].suit == trump_call.suit
     return recorded_bids if same else called_bids
 
 
-def _ending(record: DealRecord, seat: int, call: Bid) -> tuple[Bid, ...]:
-    """Return the bids ending with a call, in the first round if it names the turned suit."""
+def _list_bids_up_to(record: DealRecord, seat: int, call: Bid) -> tuple[Bid, ...]:
+    """Return the bids up to and including a call.
+
+    The call is in the first round if it names the suit of the turn card.
+    """
     bid_index = seat if call.suit == record.cards[TURN_CARD_INDEX] & 3 else seat + len(SEATS)
     return (*(PASS for _ in range(bid_index)), call)
 
@@ -266,8 +279,8 @@ def public_state_at_play(record: DealRecord, trick: int, seq: int, seat: int) ->
         (e for e in plays if (e.trick, e.trick_position) < (trick, seq)),
         key=lambda e: (e.trick, e.trick_position),
     )
-    for opening in _openings(record):
-        table = _with_plays(opening, earlier)
+    for opening in _iter_opening_states(record):
+        table = _apply_plays(opening, earlier)
         if table is not None and pending_decision(table) == PendingDecision(
             seat, DecisionType.PLAY
         ):
@@ -275,8 +288,11 @@ def public_state_at_play(record: DealRecord, trick: int, seq: int, seat: int) ->
     return None
 
 
-def _openings(record: DealRecord) -> Iterator[PublicState]:
-    """Yield the states at the first lead: without a lone defender, then with each of the two."""
+def _iter_opening_states(record: DealRecord) -> Iterator[PublicState]:
+    """Yield the possible states at the first lead.
+
+    There is no lone defender, or, if the caller plays alone, either opponent may be one.
+    """
     turn_card, bids = record.cards[TURN_CARD_INDEX], bids_by_index(record)
     swap = record.find_event(("swap",))
     if isinstance(swap, DiscardEvent):
@@ -301,7 +317,7 @@ def _openings(record: DealRecord) -> Iterator[PublicState]:
             yield replace(table, defense_answers=defences)
 
 
-def _with_plays(table: PublicState, plays: Iterable[PlayEvent]) -> PublicState | None:
+def _apply_plays(table: PublicState, plays: Iterable[PlayEvent]) -> PublicState | None:
     for event in plays:
         if pending_decision(table) != PendingDecision(event.seat, DecisionType.PLAY):
             return None

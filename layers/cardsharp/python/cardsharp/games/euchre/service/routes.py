@@ -19,7 +19,7 @@ from cardsharp.server.routing import ApiResponse, HttpError, MethodNotAllowed, P
 Q = TypeVar("Q", bound=wire.ProtocolMessage)
 
 _VERSION = "0.5"  # of the API that the tournament framework publishes, to which nothing is added
-_INTRODUCTION = """\
+_API_DESCRIPTION = """\
 Plays hands of Euchre for a tournament's coordinator, which deals, enforces the rules and keeps \
 the score. POST and PATCH report what happens, and GET asks for a decision. A repeated question \
 gets the same answer. Cards are numbered 4 x rank + suit: ranks 0 to 5 are 9, 10, J, Q, K, A, and \
@@ -27,12 +27,12 @@ suits 0 to 3 are clubs, diamonds, hearts, spades. A field that is only echoed ma
 of its type. Unknown fields are ignored."""
 
 
-def _route(
+def _build_route(
     route: str,
     summary: str,
     request: type[Q],
     response_model: type[wire.ProtocolMessage],
-    act: Callable[[EuchreService, Q], object] = lambda *_: None,
+    handle: Callable[[EuchreService, Q], object] = lambda *_: None,
 ) -> Route[EuchreService]:
     """Build the route of an operation, whose response echoes the request's identification.
 
@@ -45,7 +45,7 @@ def _route(
     extra_fields = response_model.model_fields.keys() - address.model_fields.keys()
 
     def answered(service: EuchreService, message: Q) -> wire.ProtocolMessage:
-        result = act(service, message)
+        result = handle(service, message)
         echoed = {name: getattr(message, name) for name in address.model_fields}
         extra = {name: getattr(result, name) for name in extra_fields if hasattr(result, name)}
         return response_model(**echoed, **extra)
@@ -63,54 +63,56 @@ def _route(
 
 
 ROUTES: tuple[Route[EuchreService], ...] = (
-    _route("POST /session", "Begin a session", wire.NewSession, wire.SessionActive),
-    _route("PATCH /session", "End a session", wire.SessionStatus, wire.SessionStatus),
-    _route("POST /game", "Begin a game", wire.NewGame, wire.GameActive),
-    _route("PATCH /game", "End a game", wire.GameStatus, wire.GameStatus),
-    _route("POST /deal", "Begin a deal", wire.NewDeal, wire.DealActive, EuchreService.begin_deal),
-    _route("PATCH /deal", "End a deal", wire.DealStatus, wire.DealStatus),
-    _route(
+    _build_route("POST /session", "Begin a session", wire.NewSession, wire.SessionActive),
+    _build_route("PATCH /session", "End a session", wire.SessionStatus, wire.SessionStatus),
+    _build_route("POST /game", "Begin a game", wire.NewGame, wire.GameActive),
+    _build_route("PATCH /game", "End a game", wire.GameStatus, wire.GameStatus),
+    _build_route(
+        "POST /deal", "Begin a deal", wire.NewDeal, wire.DealActive, EuchreService.begin_deal
+    ),
+    _build_route("PATCH /deal", "End a deal", wire.DealStatus, wire.DealStatus),
+    _build_route(
         "GET /bid", "Ask for a bid", wire.BidRequest, wire.BidAnswer, EuchreService.answer_question
     ),
-    _route(
+    _build_route(
         "POST /bid",
         "Report a bid",
         wire.BidNotification,
         wire.BidNoted,
         EuchreService.record_event,
     ),
-    _route(
+    _build_route(
         "GET /swap",
         "Ask for the discard",
         wire.SwapRequest,
         wire.SwapAnswer,
         EuchreService.answer_question,
     ),
-    _route("POST /swap", "Report a discard", wire.SwapNotification, wire.SwapNoted),
-    _route(
+    _build_route("POST /swap", "Report a discard", wire.SwapNotification, wire.SwapNoted),
+    _build_route(
         "GET /defense",
         "Ask whether to defend alone",
         wire.DefenseRequest,
         wire.DefenseAnswer,
         EuchreService.answer_question,
     ),
-    _route(
+    _build_route(
         "POST /defense",
         "Report whether a player defends alone",
-        wire.DefenseNotification,
+        wire.DefenseDecisionNotification,
         wire.DefenseNoted,
         EuchreService.record_event,
     ),
-    _route("POST /trick", "Begin a trick", wire.NewTrick, wire.TrickActive),
-    _route("PATCH /trick", "End a trick", wire.TrickStatus, wire.TrickStatus),
-    _route(
+    _build_route("POST /trick", "Begin a trick", wire.NewTrick, wire.TrickActive),
+    _build_route("PATCH /trick", "End a trick", wire.TrickStatus, wire.TrickStatus),
+    _build_route(
         "GET /play",
         "Ask for a card",
         wire.PlayRequest,
         wire.PlayAnswer,
         EuchreService.answer_question,
     ),
-    _route(
+    _build_route(
         "POST /play",
         "Report a card",
         wire.PlayNotification,
@@ -120,38 +122,38 @@ ROUTES: tuple[Route[EuchreService], ...] = (
 )
 
 
-def _explain(error: Exception, _model: type[BaseModel]) -> ApiResponse:
+def _to_error_response(error: Exception, _model: type[BaseModel]) -> ApiResponse:
     match error:
         case PathNotFound():
-            return _refusal(error.status, "unknown_path", f"There is no {error.path[:100]}.")
+            return _error_response(error.status, "unknown_path", f"There is no {error.path[:100]}.")
         case MethodNotAllowed():
             message = f"{error.path} knows {', '.join(error.methods)}."
-            return _refusal(error.status, "unknown_method", message)
+            return _error_response(error.status, "unknown_method", message)
         case HttpError():
-            return _refusal(error.status, "malformed", error.text)
+            return _error_response(error.status, "malformed", error.text)
     message = "The service failed; its log says why."
-    return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "failed", message)
+    return _error_response(HTTPStatus.INTERNAL_SERVER_ERROR, "failed", message)
 
 
-def _refusal(status: int, error: str, message: str) -> ApiResponse:
+def _error_response(status: int, error: str, message: str) -> ApiResponse:
     return ApiResponse(wire.ErrorMessage(error=error, message=message), status)
 
 
 API = Api(
     schema_names={
         "BidNotification": "BidMade",
-        "DefenseNotification": "DefenseMade",
+        "DefenseDecisionNotification": "DefenseMade",
         "PlayNotification": "PlayMade",
         "ErrorMessage": "Refusal",
     },
     title="Euchre Endpoint",
     version=_VERSION,
-    description=_INTRODUCTION,
+    description=_API_DESCRIPTION,
     routes=ROUTES,
     request_parser=QueryOrJsonParser(),
     default_error_statuses=(HTTPStatus.INTERNAL_SERVER_ERROR,),
     error_model=wire.ErrorMessage,
-    error_response=_explain,
+    error_response=_to_error_response,
     headers={"Content-Type": "application/json", "Cache-Control": "no-store"},
     allow_cors=False,
     merge_slashes=True,

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from cardsharp.core.clock import Clock
-from cardsharp.core.metrics import Metric, Metrics
+from cardsharp.core.metrics import MetricName, Metrics
 from cardsharp.errors import StoreError
 from cardsharp.games.euchre.cards import card_name
 from cardsharp.games.euchre.fallback import DECISION_RUNNER
@@ -50,12 +50,12 @@ def decision_log_entry(
     """A decision as fields of a log line; nothing in it that its seat does not know."""
     decision = result.decision
     entry: LogEntry = {
-        **_of(key),
+        **_deal_log_fields(key),
         "seat": pending.seat,
         "question": pending.decision_type.value,
         "answer": str(decision.action),
         "reason": decision.reason,
-        "candidates": [_candidate(option) for option in decision.options],
+        "candidates": [_to_log_candidate(option) for option in decision.options],
         "worlds": decision.world_count,
         "decision_ms": round(result.duration / timedelta(milliseconds=1), 3),
     }
@@ -72,7 +72,7 @@ def decision_log_entry(
     return entry
 
 
-def _candidate(option: EuchreOption) -> LogEntry:
+def _to_log_candidate(option: EuchreOption) -> LogEntry:
     candidate: LogEntry = {"answer": str(option.action)}
     if option.value is not None:
         candidate["points"] = round(option.value, 3)
@@ -81,7 +81,7 @@ def _candidate(option: EuchreOption) -> LogEntry:
     return candidate
 
 
-def _of(key: DealKey) -> LogEntry:
+def _deal_log_fields(key: DealKey) -> LogEntry:
     return {"game": GAME, "token": key.token, "game_num": key.game, "deal_num": key.deal}
 
 
@@ -108,7 +108,9 @@ class EuchreService:
     def begin_deal(self, request: NewDeal) -> None:
         """Store a deal's cards, replacing anything stored under its number."""
         key = deal_key(request)
-        self._trying(key, "the deal is not stored", lambda: self.store.begin(key, request.cards))
+        self._retry_store_call(
+            key, "the deal is not stored", lambda: self.store.begin(key, request.cards)
+        )
 
     def record_event(self, notification: Notification) -> None:
         """Store another player's action; a repetition changes nothing."""
@@ -119,7 +121,7 @@ class EuchreService:
             if record is not None and record.find_event(event.key) != event:
                 self.store.append(record, event)
 
-        self._trying(key, "an event is not stored", note)
+        self._retry_store_call(key, "an event is not stored", note)
 
     def answer_question(self, request: QuestionRequest) -> Event:
         """The stored answer to a question, or a new one that is stored first."""
@@ -130,7 +132,7 @@ class EuchreService:
 
         def decide(position: EuchrePosition | None) -> Event:
             if position not in results:
-                results[position] = self._decided(request, position)
+                results[position] = self._decide(request, position)
             return event_from_answer(request, results[position].decision.action)
 
         def answer() -> Event:
@@ -144,33 +146,33 @@ class EuchreService:
             self.store.append(record, event)
             return event
 
-        event = self._trying(key, "an answer is not stored", answer)
+        event = self._retry_store_call(key, "an answer is not stored", answer)
         if event is None:  # what was decided but could not be kept, if a deal could be read
             event = decide(next(reversed(results), None))
         for position, decided in results.items():
-            self._tell(key, request, position, decided)
+            self._report_decision(key, request, position, decided)
         return event
 
-    def _tell(
+    def _report_decision(
         self,
         key: DealKey,
-        ask: QuestionRequest,
+        request: QuestionRequest,
         position: EuchrePosition | None,
-        decided: DecisionResult[EuchreDecision],
+        result: DecisionResult[EuchreDecision],
     ) -> None:
-        """Log and measure a new decision, as a warning if the strategy did not make it."""
-        self.metrics.record_duration(Metric.DECISION, decided.duration, game=GAME)
-        if decided.error is not None:
-            self.metrics.count(Metric.FALLBACK_ACTIONS, game=GAME)
+        """Log and measure a new decision; the log entry of a fallback is a warning."""
+        self.metrics.record_duration(MetricName.DECISION, result.duration, game=GAME)
+        if result.error is not None:
+            self.metrics.count(MetricName.FALLBACK_ACTIONS, game=GAME)
         if self.logger is not None:
-            write = self.logger.info if decided.error is None else self.logger.warning
+            write = self.logger.info if result.error is None else self.logger.warning
             write(
                 "decision",
-                extra=decision_log_entry(key, requested_decision(ask), position, decided),
+                extra=decision_log_entry(key, requested_decision(request), position, result),
             )
 
-    def _decided(
-        self, ask: QuestionRequest, position: EuchrePosition | None
+    def _decide(
+        self, request: QuestionRequest, position: EuchrePosition | None
     ) -> DecisionResult[EuchreDecision]:
         """Decide in a position; use the fallback if no stored deal leads to the question."""
         if position is not None:
@@ -178,19 +180,24 @@ class EuchreService:
             return DECISION_RUNNER.decide(self.strategy, position, None, self.clock.monotonic)
         fault = "no stored deal matches this question"
         return DecisionResult(
-            EuchreDecision(fallback_action(ask), f"Safe answer: {fault}."), error=fault
+            EuchreDecision(fallback_action(request), f"Safe answer: {fault}."), error=fault
         )
 
-    def _trying(self, key: DealKey, trouble: str, deed: Callable[[], T]) -> T | None:
-        """Run `deed` with retries and return its result; None if the store failed too often."""
+    def _retry_store_call(
+        self, key: DealKey, failure_message: str, operation: Callable[[], T]
+    ) -> T | None:
+        """Run `operation` with retries and return its result.
+
+        After too many failures of the store, log `failure_message` and return None.
+        """
         for attempt in range(1, MAX_DEAL_WRITE_ATTEMPTS + 1):
             try:
-                return deed()
+                return operation()
             except StoreError as error:
-                message = "trying again" if attempt < MAX_DEAL_WRITE_ATTEMPTS else trouble
+                message = "trying again" if attempt < MAX_DEAL_WRITE_ATTEMPTS else failure_message
                 cause = f"{type(error).__name__}: {error}"
                 if self.logger is not None:
-                    self.logger.warning(message, extra={**_of(key), "cause": cause})
+                    self.logger.warning(message, extra={**_deal_log_fields(key), "cause": cause})
         return None
 
 

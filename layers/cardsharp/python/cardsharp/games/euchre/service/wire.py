@@ -25,7 +25,7 @@ NEW, ACTIVE = "new", "active"
 
 # --- values ------------------------------------------------------------------------------------
 
-_LARGE = 2**31
+_NUMBER_LIMIT = 2**31
 
 
 def _to_integer(value: object) -> object:
@@ -33,46 +33,50 @@ def _to_integer(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_INTEGER = BeforeValidator(_to_integer)  # behind the range, which the schema else leaves out
+_AS_INTEGER = BeforeValidator(_to_integer)  # behind the range, which the schema else leaves out
 Token = Annotated[
     str, Field(min_length=1, max_length=400, description="Session identifier: any text.")
 ]
-Number = Annotated[int, Field(ge=0, lt=_LARGE), _INTEGER]
+Number = Annotated[int, Field(ge=0, lt=_NUMBER_LIMIT), _AS_INTEGER]
 EchoedInt = Annotated[
-    int, Field(ge=-_LARGE, lt=_LARGE), _INTEGER
+    int, Field(ge=-_NUMBER_LIMIT, lt=_NUMBER_LIMIT), _AS_INTEGER
 ]  # a number that is only sent back
 GameNum = Annotated[Number, Field(description="Game number within the session.")]
 DealNum = Annotated[Number, Field(description="Deal number; it may start again at 0.")]
-TrickNum = Annotated[int, Field(ge=0, le=4, description="Trick number within the deal."), _INTEGER]
+TrickNum = Annotated[
+    int, Field(ge=0, le=4, description="Trick number within the deal."), _AS_INTEGER
+]
 TrickSeq = Annotated[
     int,
     Field(ge=0, le=3, description="Place in the trick; chairs that sit out are counted."),
-    _INTEGER,
+    _AS_INTEGER,
 ]
 Round = Annotated[
     EchoedInt, Field(description="Bidding round; only echoed, bids count themselves.")
 ]
 Pos = Annotated[
-    int, Field(ge=0, le=3, description="Position; 0 left of the dealer, 3 the dealer."), _INTEGER
+    int, Field(ge=0, le=3, description="Position; 0 left of the dealer, 3 the dealer."), _AS_INTEGER
 ]
 BidPos = Annotated[
     int,
     Field(ge=0, le=7, description="Position of the bidder, or number of the bid from 0 to 7."),
-    _INTEGER,
+    _AS_INTEGER,
 ]
 TurnCard = Annotated[
-    int, Field(ge=-1, le=23, description="The turn card; -1 where it is not repeated."), _INTEGER
+    int, Field(ge=-1, le=23, description="The turn card; -1 where it is not repeated."), _AS_INTEGER
 ]
-CardIndex = Annotated[int, Field(ge=0, le=23, description="A card: 4 x rank + suit."), _INTEGER]
+CardIndex = Annotated[int, Field(ge=0, le=23, description="A card: 4 x rank + suit."), _AS_INTEGER]
 TrumpSuit = Annotated[
-    int, Field(ge=0, le=3, description="0 clubs, 1 diamonds, 2 hearts, 3 spades."), _INTEGER
+    int, Field(ge=0, le=3, description="0 clubs, 1 diamonds, 2 hearts, 3 spades."), _AS_INTEGER
 ]
 BidSuit = Annotated[
-    int, Field(ge=-1, le=4, description="The suit that is called; -1 (or 4) is a pass."), _INTEGER
+    int,
+    Field(ge=-1, le=4, description="The suit that is called; -1 (or 4) is a pass."),
+    _AS_INTEGER,
 ]
 
 
-def _real_cards(cards: tuple[int, ...]) -> tuple[int, ...]:
+def _remove_filler_cards(cards: tuple[int, ...]) -> tuple[int, ...]:
     """Return the cards without fillers, each once; raise `ValueError` if there is none."""
     real = tuple(sorted({card for card in cards if card >= 0}))
     if not real:
@@ -80,7 +84,7 @@ def _real_cards(cards: tuple[int, ...]) -> tuple[int, ...]:
     return real
 
 
-OfferedCard = Annotated[int, Field(ge=-1, le=23), _INTEGER]
+OfferedCard = Annotated[int, Field(ge=-1, le=23), _AS_INTEGER]
 Offered = Annotated[
     tuple[OfferedCard, ...],
     Field(
@@ -90,7 +94,7 @@ Offered = Annotated[
         "-1 only fills up.",
         json_schema_extra={"contains": {"type": "integer", "minimum": 0}},
     ),
-    AfterValidator(_real_cards),
+    AfterValidator(_remove_filler_cards),
 ]
 DealtCards = Annotated[
     tuple[CardIndex, ...],
@@ -102,18 +106,18 @@ DealtCards = Annotated[
         json_schema_extra={"uniqueItems": True},
     ),
 ]
-_YES_OR_NO = BeforeValidator(lambda value: False if value is None else value)
+_NULL_AS_FALSE = BeforeValidator(lambda value: False if value is None else value)
 
 
-def _yes(role: str) -> WithJsonSchema:
+def _build_alone_schema(role: str) -> WithJsonSchema:
     whether = f"Whether the {role} plays alone; null is no."
     return WithJsonSchema(
         {"anyOf": [{"type": "boolean"}, {"type": "null"}], "description": whether}
     )
 
 
-Alone = Annotated[bool, _YES_OR_NO, _yes("caller")]
-DefendAlone = Annotated[bool, _YES_OR_NO, _yes("defender")]
+Alone = Annotated[bool, _NULL_AS_FALSE, _build_alone_schema("caller")]
+DefendAlone = Annotated[bool, _NULL_AS_FALSE, _build_alone_schema("defender")]
 Status = Annotated[str, Field(max_length=64, description="Only echoed, or ignored.")]
 Info = Annotated[object, Field(description="Anything, for people; ignored.")]
 
@@ -134,7 +138,7 @@ class ProtocolMessage(BaseModel):
 
 
 class SessionMessage(ProtocolMessage):
-    """Message of a session."""
+    """Base class of the messages of a session, which all carry its token."""
 
     token: Token
 
@@ -188,21 +192,28 @@ class PlayMessage(TrickMessage):
     pos: Pos
 
 
-def _echo(name: str, base: type[ProtocolMessage], about: str, **more: Any) -> type[ProtocolMessage]:  # noqa: ANN401
-    """Create a model of a message that is only echoed: the fields of its base, and these."""
-    return create_model(name, __base__=base, __doc__=about, __module__=__name__, **more)
+def _create_echo_model(
+    name: str,
+    base: type[ProtocolMessage],
+    description: str,
+    **extra_fields: Any,  # noqa: ANN401 - as pydantic has it
+) -> type[ProtocolMessage]:
+    """Create a model of a message that is only echoed: the fields of its base, and extra ones."""
+    return create_model(
+        name, __base__=base, __doc__=description, __module__=__name__, **extra_fields
+    )
 
 
 # --- beginnings and ends -----------------------------------------------------------------------
 
 
-NewSession = _echo(
+NewSession = _create_echo_model(
     "NewSession",
     SessionMessage,
     "A session begins; a token that was used before begins a fresh one.",
     status=(Status, NEW),
 )
-NewGame = _echo("NewGame", GameMessage, "A game begins.", status=(Status, NEW))
+NewGame = _create_echo_model("NewGame", GameMessage, "A game begins.", status=(Status, NEW))
 
 
 class NewDeal(DealMessage):
@@ -218,14 +229,14 @@ class NewDeal(DealMessage):
         return self
 
 
-NewTrick = _echo(
+NewTrick = _create_echo_model(
     "NewTrick",
     TrickMessage,
     "A trick begins.",
     lead_pos=(Annotated[EchoedInt | None, Field(description="Who leads.")], None),
     status=(Status, NEW),
 )
-SessionActive = _echo(
+SessionActive = _create_echo_model(
     "SessionActive",
     SessionMessage,
     "The session has begun; cards and suits keep the client's own numbers.",
@@ -235,20 +246,22 @@ SessionActive = _echo(
 )
 
 
-_PARTS = (
+_CONTEST_LEVELS = (
     ("Session", SessionMessage),
     ("Game", GameMessage),
     ("Deal", DealMessage),
     ("Trick", TrickMessage),
 )
 GameActive, DealActive, TrickActive = (
-    _echo(f"{part}Active", base, f"The {part.lower()} has begun.", status=(str, ACTIVE))
-    for part, base in _PARTS[1:]
+    _create_echo_model(
+        f"{part}Active", base, f"The {part.lower()} has begun.", status=(str, ACTIVE)
+    )
+    for part, base in _CONTEST_LEVELS[1:]
 )
 _STATUS_FIELDS: Any = {"status": (Status, ...), "info": (Info, None)}
 SessionStatus, GameStatus, DealStatus, TrickStatus = (
-    _echo(f"{part}Status", base, f"A {part.lower()} ends.", **_STATUS_FIELDS)
-    for part, base in _PARTS
+    _create_echo_model(f"{part}Status", base, f"A {part.lower()} ends.", **_STATUS_FIELDS)
+    for part, base in _CONTEST_LEVELS
 )
 
 
@@ -278,7 +291,7 @@ class PlayRequest(PlayMessage):
 _SUIT_ALONE: dict[str, Any] = {"suit": int, "alone": bool}
 _CARD: dict[str, Any] = {"card": int}
 _ALONE: dict[str, Any] = {"alone": bool}
-_DECIDED = (
+_DECISION_MODELS = (
     ("Bid", BidMessage, "bid", _SUIT_ALONE, "The bid; `suit` -1 is a pass."),
     ("Swap", SwapMessage, "discard", _CARD, "The card that is laid aside, one of those offered."),
     ("Defense", DefenseMessage, "answer", _ALONE, "Whether the position defends alone."),
@@ -287,8 +300,10 @@ _DECIDED = (
 """Questions with their messages, the fields of their answers, and descriptions."""
 
 BidAnswer, SwapAnswer, DefenseAnswer, PlayAnswer = (
-    _echo(f"{part}Answer", base, about, **{name: (kind, ...) for name, kind in fields.items()})
-    for part, base, _, fields, about in _DECIDED
+    _create_echo_model(
+        f"{part}Answer", base, about, **{name: (kind, ...) for name, kind in fields.items()}
+    )
+    for part, base, _, fields, about in _DECISION_MODELS
 )
 
 
@@ -302,7 +317,7 @@ class BidNotification(BidMessage):
     alone: Alone = False
 
 
-SwapNotification = _echo(
+SwapNotification = _create_echo_model(
     "SwapMade",
     SwapMessage,
     "Another player's discard, which no fair player looks at; it is not even stored.",
@@ -310,7 +325,7 @@ SwapNotification = _echo(
 )
 
 
-class DefenseNotification(DefenseMessage):
+class DefenseDecisionNotification(DefenseMessage):
     """Notification whether another player defends alone."""
 
     alone: DefendAlone
@@ -323,13 +338,13 @@ class PlayNotification(PlayMessage):
 
 
 BidNoted, SwapNoted, DefenseNoted, PlayNoted = (
-    _echo(
+    _create_echo_model(
         f"{part}Noted",
         base,
         f"The {decision} is known; we suggest no other.",
         **{name: (kind | None, None) for name, kind in fields.items()},
     )
-    for part, base, decision, fields, _ in _DECIDED
+    for part, base, decision, fields, _ in _DECISION_MODELS
 )
 
 

@@ -18,8 +18,11 @@ from cardsharp.play.strategy_registry import StrategyRegistry
 ElapsedSeconds = Callable[[], float]  # monotonic seconds, by which a strategy limits its time
 
 
-def frozen_stopwatch() -> float:
-    """Return 0: on this stopwatch no time passes, so decisions end by their work alone."""
+def zero_elapsed_seconds() -> float:
+    """Return 0 elapsed seconds.
+
+    As a stopwatch on which no time passes it lets decisions end by their work alone.
+    """
     return 0.0
 
 
@@ -53,6 +56,6 @@ STRATEGIES: StrategyRegistry[ElapsedSeconds, Strategy] = StrategyRegistry(
 strategy, names, about = STRATEGIES.register, STRATEGIES.names, STRATEGIES.summary
 
 
-def build(name: str, stopwatch: ElapsedSeconds = frozen_stopwatch) -> Strategy:
+def build(name: str, stopwatch: ElapsedSeconds = zero_elapsed_seconds) -> Strategy:
     """Return a new strategy; raise `ConfigError` if there is none with this name."""
     return STRATEGIES.build(name, stopwatch)

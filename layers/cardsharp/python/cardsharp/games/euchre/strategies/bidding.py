@@ -19,7 +19,7 @@ NAME_SUIT_THRESHOLDS = (2150, 2150, 2150, 2000)  # the same for the second round
 ALONE_THRESHOLD = 3700
 
 # value of an average turn card: added for the dealer's partner, subtracted for opponents
-_TURN = 550
+_TURN_CARD_VALUE = 550
 _SHARPNESS = 0.005  # steepness of the bid model: the odds change by a factor e per 0.2 tricks
 _MIN_LIKELIHOOD = 1e-6
 
@@ -46,7 +46,7 @@ class HandValuation:
 
 
 def card_mask(cards: Sequence[Card]) -> int:
-    """Return the cards as a set."""
+    """Return the cards as a bit mask."""
     return sum(1 << card for card in cards)
 
 
@@ -55,12 +55,16 @@ def value_hand(hand: int, bid_index: int, turn_card: Card) -> HandValuation:
     seat, turned = bid_index % 4, turn_card & 3
     if bid_index >= len(SEATS):
         worth = {
-            suit: trump_layout(suit).hand_value(trump_layout(suit).mask_from_card_set(hand))
+            suit: trump_layout(suit).expected_caller_tricks(
+                trump_layout(suit).mask_from_card_set(hand)
+            )
             for suit in SUITS
             if suit != turned
         }
         return HandValuation(worth, NAME_SUIT_THRESHOLDS[seat])
-    return HandValuation({turned: _first_round(hand, seat, turn_card)}, ORDER_UP_THRESHOLDS[seat])
+    return HandValuation(
+        {turned: _value_first_round_hand(hand, seat, turn_card)}, ORDER_UP_THRESHOLDS[seat]
+    )
 
 
 def bid_likelihood(hand: int, bid_index: int, turn_card: Card, bid: Bid) -> float:
@@ -76,15 +80,15 @@ def bid_likelihood(hand: int, bid_index: int, turn_card: Card, bid: Bid) -> floa
     return max(_MIN_LIKELIHOOD, calls * (alone if bid.goes_alone else 1 - alone))
 
 
-def _first_round(hand: int, seat: int, turn_card: Card) -> int:
+def _value_first_round_hand(hand: int, seat: int, turn_card: Card) -> int:
     trump = turn_card & 3
     cards = trump_layout(trump)
     hand_cards = cards.mask_from_card_set(hand)
     if seat == DEALER:
         six = hand_cards | cards.bit[turn_card]
-        return cards.hand_value(six ^ cards.spare(six))
-    share = _TURN * (280 + 60 * (trick_strength(turn_card, trump, trump) - 10)) // 700
-    return cards.hand_value(hand_cards) + (share if partner(seat) == DEALER else -share)
+        return cards.expected_caller_tricks(six ^ cards.spare(six))
+    share = _TURN_CARD_VALUE * (280 + 60 * (trick_strength(turn_card, trump, trump) - 10)) // 700
+    return cards.expected_caller_tricks(hand_cards) + (share if partner(seat) == DEALER else -share)
 
 
 @cache

@@ -21,13 +21,13 @@ The last argument is True for the last seat of the trick.
 
 CALLER, CALLERS_PARTNER, DEFENDER = range(3)
 
-_NO_PRICE = 1000
+_INFINITE_PRICE = 1000
 
 
 @cache
 def lead_rule(trump: Suit) -> ChooseLead:
     """Return the rule for leads, a function that expects more than one legal card."""
-    trumps, side_lead = trump_layout(trump).trumps, _side_lead(trump)
+    trumps, side_lead = trump_layout(trump).trumps, _build_side_lead_rule(trump)
 
     def lead(hand: CardMask, hidden: CardMask, place: int, first: bool) -> CardMask:
         trumps_in_hand = hand & trumps
@@ -41,7 +41,7 @@ def lead_rule(trump: Suit) -> ChooseLead:
     return lead
 
 
-def _side_lead(trump: Suit) -> Callable[[CardMask, CardMask], CardMask]:
+def _build_side_lead_rule(trump: Suit) -> Callable[[CardMask, CardMask], CardMask]:
     """Return the rule for leading a side suit.
 
     It leads the lowest sure winner of the shortest suit that has one, otherwise the lowest card of
@@ -52,7 +52,7 @@ def _side_lead(trump: Suit) -> Callable[[CardMask, CardMask], CardMask]:
 
     def lead(hand: CardMask, hidden: CardMask) -> CardMask:
         best = low = 0
-        best_price = low_price = _NO_PRICE
+        best_price = low_price = _INFINITE_PRICE
         for suit in sides:
             suit_cards = hand & suit
             if suit_cards:

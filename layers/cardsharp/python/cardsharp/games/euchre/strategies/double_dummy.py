@@ -21,12 +21,12 @@ class DoubleDummySolver:
     """Solver of one world; `hands` may still include the cards of `CardPlayState.played_cards`."""
 
     def __init__(self, order: PlayOrder, hands: Sequence[CardMask]) -> None:
-        self._table = order
+        self._play_order = order
         masks = [0 if seat in order.out else hands[seat] for seat in SEATS]
         self._cards = sum(masks)
-        self._lead, self._follow = _search(order, masks)
+        self._search_lead, self._search_follow = _build_search_functions(order, masks)
 
-    def can_win(
+    def can_caller_side_win(
         self, trick_state: CardPlayState, tricks_needed: int, current_trick: CardMask = 0
     ) -> bool:
         """Return True if the caller's side wins `tricks_needed` of the tricks from this state on.
@@ -34,11 +34,13 @@ class DoubleDummySolver:
         A trick that has begun counts, and `current_trick` are its cards. The leading seat may sit
         out.
         """
-        table, cards = self._table, self._cards & ~trick_state.played_cards
+        table, cards = self._play_order, self._cards & ~trick_state.played_cards
         if not trick_state.cards_in_trick:
-            return self._lead(cards, table.next_playing_seat(trick_state.seat), tricks_needed)
+            return self._search_lead(
+                cards, table.first_playing_seat_from(trick_state.seat), tricks_needed
+            )
         remaining_seats = table.chairs - trick_state.cards_in_trick
-        return self._follow(
+        return self._search_follow(
             cards,
             current_trick,
             trick_state.seat,
@@ -53,21 +55,25 @@ class DoubleDummySolver:
         self, trick_state: CardPlayState, current_trick: CardMask = 0
     ) -> int:
         """Return the points of the caller's side less those of the defenders."""
-        if not self.can_win(trick_state, TRICKS_TO_MAKE - trick_state.tricks_won, current_trick):
-            return self._table.point_difference(0, TRICKS)
-        if trick_state.tricks_lost or not self.can_win(
+        if not self.can_caller_side_win(
+            trick_state, TRICKS_TO_MAKE - trick_state.tricks_won, current_trick
+        ):
+            return self._play_order.point_difference(0, TRICKS)
+        if trick_state.tricks_lost or not self.can_caller_side_win(
             trick_state, TRICKS - trick_state.tricks_won, current_trick
         ):
-            return self._table.point_difference(TRICKS_TO_MAKE, TRICKS - TRICKS_TO_MAKE)
-        return self._table.point_difference(TRICKS, 0)
+            return self._play_order.point_difference(TRICKS_TO_MAKE, TRICKS - TRICKS_TO_MAKE)
+        return self._play_order.point_difference(TRICKS, 0)
 
 
-def _search(table: PlayOrder, hands: list[CardMask]) -> tuple[SearchLead, SearchFollow]:  # noqa: C901 - two functions that share their variables
+def _build_search_functions(  # noqa: C901 - closures over integers are fastest
+    order: PlayOrder, hands: list[CardMask]
+) -> tuple[SearchLead, SearchFollow]:
     """Build the functions that search a world, as closures over integers for speed."""
     results: dict[int, bool] = {}
-    cards, follower_count = trump_layout(table.trump), table.chairs - 1
+    cards, follower_count = trump_layout(order.trump), order.chairs - 1
     suit, trumps, moves = cards.suit, cards.trumps, cards.moves
-    on_caller_side, next_seats = table.on_caller_side, table.next_seats
+    on_caller_side, next_seats = order.on_caller_side, order.next_seats
 
     # The key is a position between two tricks. All other arguments follow from it, so results are
     # shared between all orders of play that lead to it. Only such positions are stored: within a

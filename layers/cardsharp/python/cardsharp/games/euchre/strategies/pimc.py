@@ -27,15 +27,15 @@ from cardsharp.games.euchre.strategies import (
     ElapsedSeconds,
     EuchreDecision,
     EuchreOption,
-    frozen_stopwatch,
     strategy,
+    zero_elapsed_seconds,
 )
 from cardsharp.games.euchre.strategies.bidding import card_mask, value_hand
 from cardsharp.games.euchre.strategies.double_dummy import DoubleDummySolver
 from cardsharp.games.euchre.strategies.playout import (
     play_order,
     playout_points,
-    replay_card_play,
+    replay_card_play_states,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng, mix_seed
 from cardsharp.games.euchre.strategies.rule_based import RuleBased
@@ -64,9 +64,9 @@ FIRST_OPEN_HAND_TRICK = 1  # first trick, from 0, in which cards are evaluated w
 MIN_CALL_VALUE = 900  # value in thousandths of tricks below which a call is not evaluated
 MAX_GAP_TO_BEST = 1000  # maximum distance to the best suit's value for an evaluation
 MIN_ALONE_VALUE = 2800  # value from which playing alone is evaluated
-_DEAL = len(SEATS) * TRICKS
-_DRAW = 10  # work of sampling one layout, in played cards
-_SEARCH = 6  # factor of the work if open hands are searched, too
+_CARDS_PER_DEAL = len(SEATS) * TRICKS
+_SAMPLING_WORK = 10  # work of sampling one layout, in played cards
+_SEARCH_WORK_FACTOR = 6  # factor of the work if open hands are searched, too
 
 
 ELIMINATION_SIGMAS = 3  # standard errors behind the leader from which a choice is dropped
@@ -83,7 +83,7 @@ class ChoiceRace:
         self.worlds = 0
         self.totals = [0] * choices
         self.tried = [0] * choices
-        self._worths: list[list[int]] = [[] for _ in range(choices)]
+        self._values_by_choice: list[list[int]] = [[] for _ in range(choices)]
 
     def add_world(self, values: Sequence[int], weight: int) -> None:
         """Add a world sampled `weight` times, with a value for each running choice."""
@@ -91,7 +91,7 @@ class ChoiceRace:
         for choice, worth in zip(self.running, values, strict=True):
             self.totals[choice] += weight * worth
             self.tried[choice] += weight
-            self._worths[choice] += [worth] * weight
+            self._values_by_choice[choice] += [worth] * weight
 
     @property
     def leader(self) -> int:
@@ -102,7 +102,7 @@ class ChoiceRace:
         """Return the mean value of a choice over the worlds in which it was tried."""
         return self.totals[choice] / max(1, self.tried[choice])
 
-    def drop_losers(self) -> bool:
+    def eliminate_and_check_undecided(self) -> bool:
         """Drop choices that are surely worse; return True if any other may still be better.
 
         A choice that has the leader's value in every world is not better.
@@ -111,7 +111,7 @@ class ChoiceRace:
         for choice in [candidate for candidate in self.running if candidate != leader]:
             # All choices were tried in the same worlds. The differences within a world vary much
             # less than the values themselves, so this paired test decides with far fewer worlds.
-            pairs = zip(self._worths[leader], self._worths[choice], strict=True)
+            pairs = zip(self._values_by_choice[leader], self._values_by_choice[choice], strict=True)
             gaps = [best - challenger for best, challenger in pairs]
             lead, squares = sum(gaps), sum(gap * gap for gap in gaps)
             # lead / n > SURE * sqrt((squares / n - (lead / n) ** 2) / n), in whole numbers
@@ -141,12 +141,12 @@ class SearchBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choices:
+class _EvaluationTask:
     """Actions to evaluate, preferred ones first, with the evaluation and its `work` for each."""
 
     actions: tuple[Action, ...]
-    weigh: EvaluateChoices
-    work: int = _DEAL
+    evaluate: EvaluateChoices
+    work: int = _CARDS_PER_DEAL
 
 
 @strategy("pimc")
@@ -157,9 +157,9 @@ class Pimc:
     """
 
     def __init__(
-        self, stopwatch: ElapsedSeconds = frozen_stopwatch, budget: SearchBudget | None = None
+        self, stopwatch: ElapsedSeconds = zero_elapsed_seconds, budget: SearchBudget | None = None
     ) -> None:
-        self._stopwatch, self._effort = stopwatch, budget or SearchBudget()
+        self._stopwatch, self._budget = stopwatch, budget or SearchBudget()
 
     def decide(
         self, position: EuchrePosition, extra_actions: Sequence[Action] = ()
@@ -167,38 +167,42 @@ class Pimc:
         """Return the choice with the most expected points; evaluate `extra_actions` in any case."""
         if len(position.legal_actions) == 1:
             return EuchreDecision(position.legal_actions[0], "The only choice.")
-        find = _plays if position.decision_type is DecisionType.PLAY else _contracts
+        find = _prepare_plays if position.decision_type is DecisionType.PLAY else _prepare_contracts
         choices = find(position, extra_actions)
         if len(choices.actions) == 1:
             return EuchreDecision(choices.actions[0], "The only choice worth a thought.")
-        race, cut = self._run(position, choices)
+        race, cut = self._evaluate_choices(position, choices)
         if not race.worlds:
             fallback = RuleBased().decide(position)
             return EuchreDecision(fallback.action, f"No world fits the view. {fallback.reason}")
         options = tuple(
             EuchreOption(
-                action, race.mean_value(choice_index) / POINT_SCALE, _note(race, choice_index)
+                action,
+                race.mean_value(choice_index) / POINT_SCALE,
+                _describe_elimination(race, choice_index),
             )
             for choice_index, action in enumerate(choices.actions)
         )
         reason = f"Most points over {race.worlds} worlds."
         return EuchreDecision(choices.actions[race.leader], reason, options, race.worlds, cut)
 
-    def _run(self, position: EuchrePosition, choices: _Choices) -> tuple[ChoiceRace, bool]:
-        began, effort, work = self._stopwatch(), self._effort, 0
+    def _evaluate_choices(
+        self, position: EuchrePosition, choices: _EvaluationTask
+    ) -> tuple[ChoiceRace, bool]:
+        began, effort, work = self._stopwatch(), self._budget, 0
         race = ChoiceRace(len(choices.actions))
         sampler = WorldSampler(position, PortableRng(position_seed(position)))
         while race.worlds < effort.max_worlds and work < effort.max_work:
             # Work is counted in played cards and not in seconds, so that a position has the same
             # answer on every machine. The stopwatch below is only the last resort.
             for world, times in sampler.sample(effort.batch_size):
-                race.add_world(choices.weigh(world, race.running), times)
+                race.add_world(choices.evaluate(world, race.running), times)
                 if self._stopwatch() - began > effort.max_seconds:
                     return race, True
             work += effort.batch_size * (
-                DRAWS_PER_SAMPLE * _DRAW + len(race.running) * choices.work
+                DRAWS_PER_SAMPLE * _SAMPLING_WORK + len(race.running) * choices.work
             )
-            if not race.worlds or not race.drop_losers():
+            if not race.worlds or not race.eliminate_and_check_undecided():
                 break
         return race, False
 
@@ -218,7 +222,7 @@ def position_seed(position: EuchrePosition) -> int:
     return mix_seed(seed_values)
 
 
-def _note(race: ChoiceRace, choice_index: int) -> str:
+def _describe_elimination(race: ChoiceRace, choice_index: int) -> str:
     return (
         ""
         if choice_index in race.running
@@ -226,11 +230,16 @@ def _note(race: ChoiceRace, choice_index: int) -> str:
     )
 
 
-def _contracts(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
-    """Evaluate contracts before the first card, with all seats playing by the rules."""
+def _prepare_contracts(
+    position: EuchrePosition, extra_actions: Sequence[Action]
+) -> _EvaluationTask:
+    """Return the evaluation of contracts at a decision that comes earlier than the first card.
+
+    All seats play by the rules in it.
+    """
     table, sign = position.public_state, -1 if position.seat % 2 else 1
     bid_index, turn_card = len(table.bids), table.turn_card
-    actions = tuple(dict.fromkeys(_contract_actions(position, also)))
+    actions = tuple(dict.fromkeys(_list_contract_actions(position, extra_actions)))
 
     def worth(world: EuchreWorld, action: Action) -> int:
         if isinstance(action, Bid):
@@ -241,27 +250,35 @@ def _contracts(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
         lone = position.seat if action == Defend(goes_alone=True) else None
         laid = action.card if isinstance(action, Discard) else None
         return (
-            sign * POINT_SCALE * call_value(world, turn_card, table.declared_trump_call, lone, laid)
+            sign * POINT_SCALE * call_value(world, turn_card, table.require_trump_call, lone, laid)
         )
 
-    return _Choices(
+    return _EvaluationTask(
         actions, lambda world, running: [worth(world, actions[index]) for index in running]
     )
 
 
-def _contract_actions(position: EuchrePosition, also: Sequence[Action]) -> Sequence[Action]:
-    """Return the actions to evaluate before the first card, the rule-based one first."""
+def _list_contract_actions(
+    position: EuchrePosition, extra_actions: Sequence[Action]
+) -> Sequence[Action]:
+    """Return the actions to evaluate at a decision that comes earlier than the first card.
+
+    The rule-based action comes first.
+    """
     match position.decision_type:
         case DecisionType.BID:
-            extra_bids = (action for action in also if isinstance(action, Bid))
-            return PASS, *_calls_worth_a_thought(position), *extra_bids
+            extra_bids = (action for action in extra_actions if isinstance(action, Bid))
+            return PASS, *_select_plausible_calls(position), *extra_bids
         case DecisionType.DISCARD:
             return RuleBased().decide(position).action, *position.legal_actions
     return position.legal_actions
 
 
-def _calls_worth_a_thought(position: EuchrePosition) -> list[Bid]:
-    """Return the calls worth an evaluation: near the best suit; alone only with a strong hand."""
+def _select_plausible_calls(position: EuchrePosition) -> list[Bid]:
+    """Return the calls that are worth an evaluation.
+
+    Their value is near that of the best suit; calls to go alone need a strong hand, too.
+    """
     hand_value = value_hand(
         card_mask(position.hand), len(position.public_state.bids), position.public_state.turn_card
     )
@@ -276,13 +293,13 @@ def _calls_worth_a_thought(position: EuchrePosition) -> list[Bid]:
     ]
 
 
-def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
-    call, table = position.public_state.declared_trump_call, position.public_state
+def _prepare_plays(position: EuchrePosition, extra_actions: Sequence[Action]) -> _EvaluationTask:
+    call, table = position.public_state.require_trump_call, position.public_state
     seating, cards = play_order(call, table.lone_defender), trump_layout(call.suit)
     cards_played = (cards.bit[card] for trick in table.tricks for _, card in trick)
-    *_, stage = replay_card_play(cards_played, seating)
-    extra_bits = [cards.bit[action.card] for action in also if isinstance(action, Play)]
-    bits = list(dict.fromkeys((*_different(position, call.suit), *extra_bits)))
+    *_, stage = replay_card_play_states(cards_played, seating)
+    extra_bits = [cards.bit[action.card] for action in extra_actions if isinstance(action, Play)]
+    bits = list(dict.fromkeys((*_select_distinct_cards(position, call.suit), *extra_bits)))
     afterwards = [stage.with_card(bit, seating) for bit in bits]
     sign = 1 if seating.on_caller_side[position.seat] else -1
     trick = cards.to_mask(card for _, card in table.current_trick)
@@ -290,7 +307,7 @@ def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
 
     def weigh(world: EuchreWorld, running: Sequence[int]) -> list[int]:
         hands = [cards.mask_from_card_set(hand) for hand in world.hands]
-        hidden = world.cards_not_dealt_to_seats(call, table.turn_card)
+        hidden = world.not_dealt_masks_by_seat(call, table.turn_card)
         search = DoubleDummySolver(seating, hands) if is_open else None
         hand, worths = hands[position.seat], []
         for index in running:
@@ -304,15 +321,16 @@ def _plays(position: EuchrePosition, also: Sequence[Action]) -> _Choices:
             worths.append(sign * worth * (POINT_SCALE // 2))
         return worths
 
-    remaining = _DEAL - sum(map(len, table.tricks))
-    work = remaining * _SEARCH if is_open else remaining
-    return _Choices(tuple(Play(cards.number[bit]) for bit in bits), weigh, work)
+    remaining = _CARDS_PER_DEAL - sum(map(len, table.tricks))
+    work = remaining * _SEARCH_WORK_FACTOR if is_open else remaining
+    return _EvaluationTask(tuple(Play(cards.number[bit]) for bit in bits), weigh, work)
 
 
-def _different(position: EuchrePosition, trump: Suit) -> list[int]:
-    """Return the legal cards that differ: of equivalent neighbours in a suit only the lowest.
+def _select_distinct_cards(position: EuchrePosition, trump: Suit) -> list[int]:
+    """Return the legal cards that differ.
 
-    The rule-based choice comes first, and represents its neighbours.
+    Of equivalent neighbours in a suit only the lowest is included. The rule-based choice
+    comes first and represents its neighbours.
     """
     cards = trump_layout(trump)
     ruled = RuleBased().decide(position).action
@@ -322,7 +340,7 @@ def _different(position: EuchrePosition, trump: Suit) -> list[int]:
     )
     table = position.public_state
     present = {*position.hand, *position.unseen_cards, *(card for _, card in table.current_trick)}
-    if table.declared_trump_call.is_order_up:
+    if table.require_trump_call.is_order_up:
         absent_cards = {*position.seat_cards} - {*position.hand}
         absent_cards |= {card for trick in table.complete_tricks for _, card in trick}
         present |= {table.turn_card} - absent_cards

@@ -81,7 +81,7 @@ class PlayOrder:
         self.out |= set() if lone_defender is None else {partner(lone_defender)}
         self.chairs = len(SEATS) - len(self.out)
         self.on_caller_side = [seat % 2 == trump_call.caller_seat % 2 for seat in SEATS]
-        self.next_seats = [self.next_playing_seat(seat + 1) for seat in SEATS]
+        self.next_seats = [self.first_playing_seat_from(seat + 1) for seat in SEATS]
         self.place = [
             CALLER
             if seat == trump_call.caller_seat
@@ -89,7 +89,7 @@ class PlayOrder:
             for seat, is_caller_side in enumerate(self.on_caller_side)
         ]
 
-    def next_playing_seat(self, seat: int) -> int:
+    def first_playing_seat_from(self, seat: int) -> int:
         """Return this seat, or the next one that plays."""
         while seat % 4 in self.out:
             seat += 1
@@ -107,9 +107,9 @@ class PlayOrder:
 play_order = cache(PlayOrder)
 
 
-def replay_card_play(cards: Iterable[CardMask], order: PlayOrder) -> list[CardPlayState]:
+def replay_card_play_states(cards: Iterable[CardMask], order: PlayOrder) -> list[CardPlayState]:
     """Return the state at each card of a deal, in order, and the final state."""
-    initial_state = CardPlayState(order.next_playing_seat(0))
+    initial_state = CardPlayState(order.first_playing_seat_from(0))
     return list(
         accumulate(cards, lambda stage, card: stage.with_card(card, order), initial=initial_state)
     )

@@ -8,8 +8,8 @@ from cardsharp.games.euchre.strategies import (
     ElapsedSeconds,
     EuchreDecision,
     EuchreOption,
-    frozen_stopwatch,
     strategy,
+    zero_elapsed_seconds,
 )
 from cardsharp.games.euchre.strategies.bidding import card_mask, value_hand
 from cardsharp.games.euchre.strategies.card_play_rules import follow_rule, lead_rule
@@ -21,26 +21,26 @@ from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layou
 class RuleBased:
     """Counts expected tricks to bid; plays high to win, low to lose, and draws trumps."""
 
-    def __init__(self, _: ElapsedSeconds = frozen_stopwatch) -> None:
+    def __init__(self, _: ElapsedSeconds = zero_elapsed_seconds) -> None:
         pass
 
     def decide(self, position: EuchrePosition) -> EuchreDecision:
         """Return the answer by the rules, with the rule that it follows from."""
         match position.decision_type:
             case DecisionType.BID:
-                return _bid(position)
+                return _decide_bid(position)
             case DecisionType.DISCARD:
-                return _discard(position)
+                return _decide_discard(position)
             case DecisionType.DEFEND:
                 return EuchreDecision(Defend(goes_alone=False), "Two defend better than one.")
             case DecisionType.PLAY:
-                return _play(position)
+                return _decide_play(position)
 
 
 # --- bidding ---------------------------------------------------------------------------------
 
 
-def _bid(position: EuchrePosition) -> EuchreDecision:
+def _decide_bid(position: EuchrePosition) -> EuchreDecision:
     hand_value = value_hand(
         card_mask(position.hand), len(position.public_state.bids), position.public_state.turn_card
     )
@@ -54,7 +54,7 @@ def _bid(position: EuchrePosition) -> EuchreDecision:
     )
 
 
-def _discard(position: EuchrePosition) -> EuchreDecision:
+def _decide_discard(position: EuchrePosition) -> EuchreDecision:
     cards = trump_layout(position.public_state.turn_card & 3)
     offered = [action.card for action in position.legal_actions if isinstance(action, Discard)]
     card = cards.best_discard(cards.to_mask(position.hand), cards.to_mask(offered))
@@ -64,26 +64,26 @@ def _discard(position: EuchrePosition) -> EuchreDecision:
 # --- card play by `card_play_rules`; these functions add the reason -----------------------------
 
 
-def _play(position: EuchrePosition) -> EuchreDecision:
+def _decide_play(position: EuchrePosition) -> EuchreDecision:
     cards = [action.card for action in position.legal_actions if isinstance(action, Play)]
     if len(cards) == 1:
         return EuchreDecision(Play(cards[0]), "The only card allowed.")
-    call = position.public_state.declared_trump_call
+    call = position.public_state.require_trump_call
     bits = trump_layout(call.suit)
-    decide = _follow if position.public_state.current_trick else _lead
+    decide = _choose_follow if position.public_state.current_trick else _choose_lead
     card, reason = decide(
-        position, call, bits.to_mask(cards), bits.to_mask(_hidden(position, call))
+        position, call, bits.to_mask(cards), bits.to_mask(_find_hidden_cards(position, call))
     )
     return EuchreDecision(Play(bits.number[card]), reason)
 
 
-def _hidden(position: EuchrePosition, call: TrumpCall) -> set[Card]:
+def _find_hidden_cards(position: EuchrePosition, call: TrumpCall) -> set[Card]:
     is_in_dealer_hand = call.is_order_up and position.seat != DEALER
     turned = {position.public_state.turn_card} - {*position.public_state.cards_played_by(DEALER)}
     return {*position.unseen_cards} | (turned if is_in_dealer_hand else set())
 
 
-def _lead(
+def _choose_lead(
     position: EuchrePosition, call: TrumpCall, hand: CardMask, hidden: CardMask
 ) -> tuple[CardMask, str]:
     bits, place = trump_layout(call.suit), play_order(call).place[position.seat]
@@ -98,7 +98,7 @@ def _lead(
     return card, "Short suit, low." if higher else "High card of its suit."
 
 
-def _follow(
+def _choose_follow(
     position: EuchrePosition, call: TrumpCall, hand: CardMask, hidden: CardMask
 ) -> tuple[CardMask, str]:
     bits, table = trump_layout(call.suit), position.public_state
@@ -109,7 +109,7 @@ def _follow(
     best = bits.bit[dict(table.current_trick)[winner]]
     partners, is_last = (
         winner == position.partner,
-        len(table.current_trick) == 3 - len(table.sitting_out),
+        len(table.current_trick) == 3 - len(table.seats_sitting_out),
     )
     card = follow_rule(call.suit)(hand, hidden, led, best, partners, is_last)
     if partners and (is_last or best & bits.trumps or hidden & led < best):

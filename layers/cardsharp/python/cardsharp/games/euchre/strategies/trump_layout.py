@@ -21,14 +21,14 @@ from cardsharp.games.euchre.cards import (
 
 CardMask = int  # a set of cards of one layout
 _CACHE_SIZE = 200_000  # cached results, some 40 MB
-_TRUMP_WORTH = {17: 1000, 16: 900, 15: 750, 14: 600, 13: 500, 11: 450, 10: 400}
+_VALUE_BY_TRUMP = {17: 1000, 16: 900, 15: 750, 14: 600, 13: 500, 11: 450, 10: 400}
 """Value of a trump in thousandths of a trick, by its `strength`: right bower to nine."""
 
 # extra value of a number of trumps, beyond the values of the cards
-_LENGTH = (0, 0, 0, 150, 450, 900)
-_BARE_ACE, _GUARDED_ACE = 600, 450
-_KING = 120
-_VOID = 250
+_LENGTH_BONUS = (0, 0, 0, 150, 450, 900)
+_BARE_ACE_VALUE, _GUARDED_ACE_VALUE = 600, 450
+_KING_VALUE = 120
+_VOID_VALUE = 250
 
 
 class TrumpLayout:
@@ -58,7 +58,7 @@ class TrumpLayout:
             bit: suits[suit_of(card, trump)] for card, bit in self.bit.items()
         }
         self.number: dict[CardMask, Card] = {bit: card for card, bit in self.bit.items()}
-        self._from = tuple(
+        self._masks_by_byte = tuple(
             tuple(
                 self.to_mask(8 * byte_index + bit for bit in range(8) if byte >> bit & 1)
                 for byte in range(256)
@@ -74,12 +74,12 @@ class TrumpLayout:
         self.spare: Callable[[CardMask], CardMask] = remembered(
             lambda hand: self.best_discard(hand, hand)
         )
-        self._shift = len(DECK) - self.trumps.bit_count()
-        self._trump_worth = _trump_worth(self)
-        self._price = {bit: 64 * rank_of(card) + card for bit, card in self.number.items()}
-        self._bare_price = {
+        self._trump_shift = len(DECK) - self.trumps.bit_count()
+        self._trump_values = _compute_trump_values(self)
+        self._discard_price = {bit: 64 * rank_of(card) + card for bit, card in self.number.items()}
+        self._bare_discard_price = {
             bit: price - (160 if rank_of(self.number[bit]) != ACE else 0)
-            for bit, price in self._price.items()
+            for bit, price in self._discard_price.items()
         }
 
     def to_mask(self, cards: Iterable[Card]) -> CardMask:
@@ -88,7 +88,7 @@ class TrumpLayout:
 
     def mask_from_card_set(self, cards: int) -> CardMask:
         """Convert a set with a bit for each card's number to a mask of this layout."""
-        low, middle, high = self._from
+        low, middle, high = self._masks_by_byte
         return low[cards & 255] | middle[cards >> 8 & 255] | high[cards >> 16]
 
     def equivalent_groups(self, legal: CardMask, present: CardMask) -> list[tuple[CardMask, ...]]:
@@ -113,9 +113,9 @@ class TrumpLayout:
             groups.append(tuple(block))
         return groups
 
-    def hand_value(self, hand: CardMask) -> int:
+    def expected_caller_tricks(self, hand: CardMask) -> int:
         """Return the expected tricks of a caller with these five cards, in thousandths."""
-        worth, sides = self._trump_worth[hand >> self._shift]
+        worth, sides = self._trump_values[hand >> self._trump_shift]
         first, two, three = self.sides
         return worth + sides[hand & first] + sides[hand & two] + sides[hand & three]
 
@@ -133,13 +133,13 @@ class TrumpLayout:
             low = suit_cards & -suit_cards
             if suit_cards:
                 lonely = trumps and low == hand & suit
-                price = self._bare_price[low] if lonely else self._price[low]
+                price = self._bare_discard_price[low] if lonely else self._discard_price[low]
                 if not discard or price < lowest:
                     discard, lowest = low, price
         return discard or trumps & candidates & -(trumps & candidates)
 
 
-def _subsets(mask: CardMask) -> Iterable[CardMask]:
+def _iter_subsets(mask: CardMask) -> Iterable[CardMask]:
     subset = mask
     while subset:
         yield subset
@@ -147,28 +147,28 @@ def _subsets(mask: CardMask) -> Iterable[CardMask]:
     yield 0
 
 
-def _side_worth(cards: TrumpLayout, void: int) -> dict[CardMask, int]:
-    """Return the value of each exact holding in a side suit, for all three suits at once."""
-    worth = {holding: 0 for suit in cards.sides for holding in _subsets(suit)}
+def _compute_side_values(cards: TrumpLayout, void_value: int) -> dict[CardMask, int]:
+    """Return the value of each exact holding in a side suit, for all three side suits."""
+    worth = {holding: 0 for suit in cards.sides for holding in _iter_subsets(suit)}
     for holding in worth:
         highest = rank_of(cards.card[holding.bit_length() - 1]) if holding else None
         if highest == ACE:
-            worth[holding] = _GUARDED_ACE if holding & (holding - 1) else _BARE_ACE
+            worth[holding] = _GUARDED_ACE_VALUE if holding & (holding - 1) else _BARE_ACE_VALUE
         elif highest == KING:
-            worth[holding] = _KING
-    worth[0] = void
+            worth[holding] = _KING_VALUE
+    worth[0] = void_value
     return worth
 
 
-def _trump_worth(cards: TrumpLayout) -> list[tuple[int, dict[CardMask, int]]]:
-    """Return by holding of trumps: their value, and the values of side suits with them."""
-    side_values = _side_worth(cards, 0), _side_worth(cards, _VOID)
+def _compute_trump_values(cards: TrumpLayout) -> list[tuple[int, dict[CardMask, int]]]:
+    """Return, by holding of trumps, its value and the values of the side suits with it."""
+    side_values = _compute_side_values(cards, 0), _compute_side_values(cards, _VOID_VALUE)
     worth: list[tuple[int, dict[CardMask, int]]] = []
-    values = list(_TRUMP_WORTH.values())[::-1]
+    values = list(_VALUE_BY_TRUMP.values())[::-1]
     for holding in range(1 << len(values)):
         trump_count = holding.bit_count()
         total = sum(value for spot, value in enumerate(values) if holding >> spot & 1)
-        worth.append((total + _LENGTH[min(trump_count, 5)], side_values[trump_count > 1]))
+        worth.append((total + _LENGTH_BONUS[min(trump_count, 5)], side_values[trump_count > 1]))
     return worth
 
 

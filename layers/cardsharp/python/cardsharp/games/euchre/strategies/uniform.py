@@ -6,8 +6,8 @@ from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.strategies import (
     ElapsedSeconds,
     EuchreDecision,
-    frozen_stopwatch,
     strategy,
+    zero_elapsed_seconds,
 )
 
 
@@ -15,7 +15,7 @@ from cardsharp.games.euchre.strategies import (
 class EuchreUniformRandom:
     """Picks a legal action at random, with a seed from the position itself."""
 
-    def __init__(self, _: ElapsedSeconds = frozen_stopwatch) -> None:
+    def __init__(self, _: ElapsedSeconds = zero_elapsed_seconds) -> None:
         pass
 
     def decide(self, position: EuchrePosition) -> EuchreDecision:

@@ -22,7 +22,7 @@ from cardsharp.games.euchre.strategies.playout import (
     CardPlayState,
     play_order,
     playout_points,
-    replay_card_play,
+    replay_card_play_states,
 )
 from cardsharp.games.euchre.strategies.portable_rng import PortableRng
 from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
@@ -30,9 +30,9 @@ from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layou
 DRAWS_PER_SAMPLE = 3  # sampled layouts for each world that is used
 # factor of a layout's likelihood for each card that was played against the rules
 SURPRISE_LIKELIHOOD = 0.1
-_SURPRISES = tuple(accumulate([SURPRISE_LIKELIHOOD] * 20, mul, initial=1.0))
+_SURPRISE_LIKELIHOODS = tuple(accumulate([SURPRISE_LIKELIHOOD] * 20, mul, initial=1.0))
 
-_TRIES = 40
+_MAX_SAMPLE_ATTEMPTS = 40
 
 
 class EuchreWorld(NamedTuple):
@@ -44,8 +44,11 @@ class EuchreWorld(NamedTuple):
     hands: tuple[int, ...]
     dealt_hands: tuple[int, ...]
 
-    def cards_not_dealt_to_seats(self, trump_call: TrumpCall, turn_card: Card) -> list[CardMask]:
-        """Return the cards that each seat was not dealt, except one that lies turned down."""
+    def not_dealt_masks_by_seat(self, trump_call: TrumpCall, turn_card: Card) -> list[CardMask]:
+        """Return for each seat the mask of the cards that it was not dealt.
+
+        The turn card is excluded if it lies turned down, and always for the dealer.
+        """
         cards = trump_layout(trump_call.suit)
         turn = cards.bit[turn_card]
         candidate_cards = ALL_CARDS if trump_call.is_order_up else ALL_CARDS ^ turn
@@ -61,24 +64,25 @@ class WorldSampler:
     """Sampler of layouts for one position, in batches."""
 
     def __init__(self, position: EuchrePosition, rng: PortableRng) -> None:
-        self._view, self._dice = position, rng
+        self._position, self._rng = position, rng
         table = position.public_state
         call = table.trump_call
         picks_up = call is not None and call.is_order_up
-        self._picked_up = picks_up and position.seat != DEALER
-        self._turn = 1 << table.turn_card
-        self._pool = [1 << card for card in position.unseen_cards]
-        turn = self._turn if picks_up else 0
-        self._played = [card_mask(table.cards_played_by(seat)) for seat in SEATS]
+        self._dealer_picked_up = picks_up and position.seat != DEALER
+        self._turn_card_mask = 1 << table.turn_card
+        self._unseen_cards = [1 << card for card in position.unseen_cards]
+        turn = self._turn_card_mask if picks_up else 0
+        self._played_cards = [card_mask(table.cards_played_by(seat)) for seat in SEATS]
         self._public_cards = [
-            played & ~(turn if seat == DEALER else 0) for seat, played in enumerate(self._played)
+            played & ~(turn if seat == DEALER else 0)
+            for seat, played in enumerate(self._played_cards)
         ]
         self._voids = [
             card_mask([card for card in DECK if suit_of(card, table.trump) in voids])
             for voids in table.revealed_voids
         ]
         # The seat with the most voids draws first. Otherwise the remaining cards may not fit it.
-        self._order = sorted(
+        self._seat_order = sorted(
             (seat for seat in SEATS if seat != position.seat),
             key=lambda seat: -self._voids[seat].bit_count(),
         )
@@ -86,13 +90,15 @@ class WorldSampler:
         self._dealt_cards = card_mask(position.seat_cards) & ~(
             turn if position.seat == DEALER else 0
         )
-        self._story = None if call is None or not table.tricks else _PlayHistory(position, call)
+        self._play_history = (
+            None if call is None or not table.tricks else _PlayHistory(position, call)
+        )
 
     def sample(self, count: int) -> list[tuple[EuchreWorld, int]]:
         """Sample `count` worlds, each with its multiplicity; empty if the position allows none."""
         worlds: list[EuchreWorld] = []
         for _ in range(DRAWS_PER_SAMPLE * count):
-            tries = (self._try() for _ in range(_TRIES))
+            tries = (self._try_sample() for _ in range(_MAX_SAMPLE_ATTEMPTS))
             world = next((candidate for candidate in tries if candidate is not None), None)
             if world is None:
                 break  # a layout that many tries did not find is most likely impossible
@@ -100,28 +106,32 @@ class WorldSampler:
         if not worlds:
             return []
         weights = [self.likelihood(world) for world in worlds]
-        return list(self._resampled(worlds, weights, count).items())
+        return list(self._resample(worlds, weights, count).items())
 
     # Only other seats count: the deciding seat's own bids are the same in every world. The plays
     # count by how many contradict the rules, because players often have reasons of their own.
     def likelihood(self, world: EuchreWorld) -> float:
         """Return the likelihood of the other seats' bids and plays with these cards."""
-        position, likely = self._view, 1.0
+        position, likely = self._position, 1.0
         for bid_index, bid in enumerate(position.public_state.bids):
             seat = bid_index % 4
             if seat != position.seat:
                 likely *= bid_likelihood(
                     world.dealt_hands[seat], bid_index, position.public_state.turn_card, bid
                 )
-        return likely if self._story is None else likely * _SURPRISES[self._story.surprises(world)]
+        return (
+            likely
+            if self._play_history is None
+            else likely * _SURPRISE_LIKELIHOODS[self._play_history.surprises(world)]
+        )
 
-    def _resampled(
+    def _resample(
         self, worlds: list[EuchreWorld], weights: list[float], sample_count: int
     ) -> Counter[EuchreWorld]:
         """Resample worlds in proportion to their weights, at even steps from one random start."""
         sums = list(accumulate(weights))
         interval = sums[-1] / sample_count
-        threshold = self._dice.random() * interval
+        threshold = self._rng.random() * interval
         counts: Counter[EuchreWorld] = Counter()
         for world, reached in zip(worlds, sums, strict=True):
             while threshold < reached:
@@ -129,37 +139,39 @@ class WorldSampler:
                 threshold += interval
         return counts
 
-    def _try(self) -> EuchreWorld | None:
-        pool = self._pool[:]
-        self._dice.shuffle(pool)
+    def _try_sample(self) -> EuchreWorld | None:
+        pool = self._unseen_cards[:]
+        self._rng.shuffle(pool)
         hands, dealt_hands = [self._hand] * 4, [self._dealt_cards] * 4
-        for seat in self._order:
+        for seat in self._seat_order:
             count = HAND_SIZE - self._public_cards[seat].bit_count()
-            spare = self._picked_up and seat == DEALER
-            taken_cards = self._take(pool, seat, count, spare=spare)
+            spare = self._dealer_picked_up and seat == DEALER
+            taken_cards = self._take_cards(pool, seat, count, may_discard=spare)
             if taken_cards is None:
                 return None
             dealt_hands[seat] = self._public_cards[seat] | taken_cards
-            hands[seat] = self._dealer_hand(dealt_hands[seat]) if spare else taken_cards
+            hands[seat] = self._infer_dealer_hand(dealt_hands[seat]) if spare else taken_cards
         return EuchreWorld(tuple(hands), tuple(dealt_hands))
 
-    def _take(self, pool: list[int], seat: int, count: int, *, spare: bool) -> int | None:
-        """Remove from the pool the first cards that the seat may have been dealt, and return them.
+    def _take_cards(
+        self, pool: list[int], seat: int, count: int, *, may_discard: bool
+    ) -> int | None:
+        """Take from the pool the first cards that the seat may have been dealt, and return them.
 
-        With `spare`, the seat is a dealer who picked up and may have discarded one card of a void
-        suit. Returns None if there are not enough such cards.
+        With `may_discard`, the seat is a dealer that picked up and may have discarded one card of
+        a void suit. Return None if there are not enough such cards.
         """
         void = self._voids[seat]
         if not void or not count:
             taken_cards = sum(pool[:count])
             del pool[:count]
             return taken_cards
-        if void & self._turn and not self._played[seat] & self._turn:
-            spare = False  # the turn card itself was discarded
+        if void & self._turn_card_mask and not self._played_cards[seat] & self._turn_card_mask:
+            may_discard = False  # the turn card itself was discarded
         cards = []
         for card in pool:
-            if not card & void or spare:
-                spare = spare and not card & void
+            if not card & void or may_discard:
+                may_discard = may_discard and not card & void
                 cards.append(card)
                 if len(cards) == count:
                     break
@@ -169,16 +181,16 @@ class WorldSampler:
             pool.remove(card)
         return sum(cards)
 
-    def _dealer_hand(self, dealt_cards: int) -> int:
-        """Return the hand of a dealer who picked up, discarded by the rules, and played."""
-        cards = trump_layout(self._view.public_state.turn_card & 3)
-        hand = (dealt_cards | self._turn) & ~self._played[DEALER]
+    def _infer_dealer_hand(self, dealt_cards: int) -> int:
+        """Return the current hand of a dealer that picked up, with a discard by the rules."""
+        cards = trump_layout(self._position.public_state.turn_card & 3)
+        hand = (dealt_cards | self._turn_card_mask) & ~self._played_cards[DEALER]
         void = hand & self._voids[DEALER]
         return hand ^ 1 << cards.number[cards.spare(cards.mask_from_card_set(void or hand))]
 
 
-class _Played(NamedTuple):
-    """Card that another seat played, with all cards that the seat has played since then."""
+class _ObservedPlay(NamedTuple):
+    """Card that another seat played, with that card and all later cards of the seat."""
 
     stage: CardPlayState
     card: CardMask
@@ -194,9 +206,11 @@ class _PlayHistory:
         self._seating = play_order(call, table.lone_defender)
         self._cards = cards = trump_layout(call.suit)
         plays = [(seat, cards.bit[card]) for trick in table.tricks for seat, card in trick]
-        states = replay_card_play((card for _, card in plays), self._seating)
+        states = replay_card_play_states((card for _, card in plays), self._seating)
         self._plays = [
-            _Played(stage, card, sum(later for player, later in plays[spot:] if player == seat))
+            _ObservedPlay(
+                stage, card, sum(later for player, later in plays[spot:] if player == seat)
+            )
             for spot, (stage, (seat, card)) in enumerate(zip(states, plays, strict=False))
             if seat != position.seat
         ]
@@ -204,15 +218,15 @@ class _PlayHistory:
     def surprises(self, world: EuchreWorld) -> int:
         """Return the number of plays that contradict the rules, given the cards of that world."""
         hands = [self._cards.mask_from_card_set(hand) for hand in world.hands]
-        hidden = world.cards_not_dealt_to_seats(self._call, self._turn_card)
+        hidden = world.not_dealt_masks_by_seat(self._call, self._turn_card)
         count = 0
         for play in self._plays:
             seat = play.stage.seat
             hand = hands[seat] | play.later_cards
-            count += self._surprising(play, hand, hidden[seat] & ~play.stage.played_cards)
+            count += self._is_surprising(play, hand, hidden[seat] & ~play.stage.played_cards)
         return count
 
-    def _surprising(self, play: _Played, hand: CardMask, hidden: CardMask) -> bool:
+    def _is_surprising(self, play: _ObservedPlay, hand: CardMask, hidden: CardMask) -> bool:
         stage, trump = play.stage, self._call.suit
         legal = (hand & stage.suit_led or hand) if stage.cards_in_trick else hand
         if not legal & (legal - 1):
@@ -251,9 +265,9 @@ def call_value(
     if trump_call.is_order_up:
         six = hands[DEALER] | cards.bit[turn_card]
         hands[DEALER] = six ^ (cards.spare(six) if discard is None else cards.bit[discard])
-    stage = CardPlayState(table.next_playing_seat(0))
+    stage = CardPlayState(table.first_playing_seat_from(0))
     points = playout_points(
-        table, hands, world.cards_not_dealt_to_seats(trump_call, turn_card), stage
+        table, hands, world.not_dealt_masks_by_seat(trump_call, turn_card), stage
     )
     return -points if trump_call.caller_seat % 2 else points
 

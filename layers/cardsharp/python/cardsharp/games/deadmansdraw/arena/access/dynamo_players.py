@@ -23,13 +23,13 @@ from cardsharp.games.deadmansdraw.arena.access.users import (
     DEFAULT_FILE,
     DUMMY_ID,
     PlayerAccount,
-    load_players,
+    load_players_by_id,
 )
 from cardsharp.store.codec import decode
 
 PLAYERS_PARTITION = "players"  # the partition
 PLAYER_CACHE_TTL = timedelta(seconds=4)  # how late a new team or password is known
-_PREFIX = "player_"
+_ATTRIBUTE_PREFIX = "player_"
 _log = logging.getLogger(__name__)
 
 
@@ -39,10 +39,10 @@ class DynamoPlayers:
     def __init__(self, table: DynamoTable, clock: TimeSource) -> None:
         self._table = table
         self._clock = clock
-        self._dummy = load_players(DEFAULT_FILE)[DUMMY_ID]
+        self._dummy_player = load_players_by_id(DEFAULT_FILE)[DUMMY_ID]
         self._players: dict[str, PlayerAccount] = {}
         self._strategies: dict[str, str] = {}
-        self._until: datetime | None = None
+        self._cache_expires_at: datetime | None = None
 
     def house_strategy(self, player_id: str | None) -> str | None:
         """Return the strategy with which the arena itself plays a player, None if it does not."""
@@ -52,17 +52,19 @@ class DynamoPlayers:
     def __call__(self) -> Mapping[str, PlayerAccount]:
         """The players as of now."""
         current_time = self._clock()
-        if self._until is None or current_time >= self._until:
-            self._players, self._strategies = {DUMMY_ID: self._dummy}, {}
+        if self._cache_expires_at is None or current_time >= self._cache_expires_at:
+            self._players, self._strategies = {DUMMY_ID: self._dummy_player}, {}
             for item in self._table.query_prefix(PLAYERS_PARTITION):
-                self._take(item)
-            self._until = current_time + PLAYER_CACHE_TTL
+                self._add_player(item)
+            self._cache_expires_at = current_time + PLAYER_CACHE_TTL
         return self._players
 
-    def _take(self, item: Item) -> None:
-        """Add a player of the table; an item that cannot be read is skipped and logged."""
+    def _add_player(self, item: Item) -> None:
+        """Add a player of the table; skip and log an item that cannot be read."""
         attributes = {
-            key.removeprefix(_PREFIX): value["S"] for key, value in item.items() if "S" in value
+            key.removeprefix(_ATTRIBUTE_PREFIX): value["S"]
+            for key, value in item.items()
+            if "S" in value
         }
         try:
             body = decode(attributes["doc_body"]) if "doc_body" in attributes else attributes

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from cardsharp.aws.dynamodb_table import DynamoTable
 
 WRITE_INTERVAL = timedelta(seconds=10)  # minimum time between two writes of a player; each costs
-_LIFE = timedelta(days=1)
-_HEARD = "heard"
+_RECORD_TTL = timedelta(days=1)
+_PARTITION = "heard"
 _log = logging.getLogger(__name__)
 
 
@@ -30,18 +30,21 @@ class Presence:
     """Last activity of the players of an arena in one process."""
 
     def __init__(self) -> None:
-        self._heard: dict[str, datetime] = {}
+        self._last_activity: dict[str, datetime] = {}
 
     def record_activity(self, player: str, seen_at: datetime) -> None:
         """Record an activity of a player."""
-        self._heard[player] = seen_at
+        self._last_activity[player] = seen_at
 
     def idle_seconds_by_player(self, current_time: datetime) -> Mapping[str, float]:
         """Return the seconds since the last activity of each player, by player id."""
-        return {player: (current_time - at).total_seconds() for player, at in self._last().items()}
+        return {
+            player: (current_time - at).total_seconds()
+            for player, at in self._read_last_activity().items()
+        }
 
-    def _last(self) -> Mapping[str, datetime]:
-        return self._heard
+    def _read_last_activity(self) -> Mapping[str, datetime]:
+        return self._last_activity
 
 
 class DynamoPresence(Presence):
@@ -53,14 +56,14 @@ class DynamoPresence(Presence):
 
     def record_activity(self, player: str, seen_at: datetime) -> None:
         """Record an activity of a player; a failure is only logged, so that no request fails."""
-        if player in self._heard and seen_at - self._heard[player] < WRITE_INTERVAL:
+        if player in self._last_activity and seen_at - self._last_activity[player] < WRITE_INTERVAL:
             return
         super().record_activity(player, seen_at)
-        ends = number_attribute(int((seen_at + _LIFE).timestamp()))
+        ends = number_attribute(int((seen_at + _RECORD_TTL).timestamp()))
         try:
             self._table.put(
                 {
-                    **item_key(_HEARD, player),
+                    **item_key(_PARTITION, player),
                     "heard_at": timestamp_attribute(seen_at),
                     "expires_at": ends,
                 }
@@ -68,6 +71,6 @@ class DynamoPresence(Presence):
         except StoreError as error:
             _log.warning("The presence of player %s could not be stored: %s", player, error)
 
-    def _last(self) -> Mapping[str, datetime]:
-        items = self._table.query_prefix(_HEARD)
+    def _read_last_activity(self) -> Mapping[str, datetime]:
+        items = self._table.query_prefix(_PARTITION)
         return {item["sk"]["S"]: from_micros(int(item["heard_at"]["N"])) for item in items}

@@ -38,34 +38,35 @@ class QuotaEnforcer:
     """Holds players to their quotas; the organiser has none."""
 
     def __init__(self, quotas: PlayerQuotas, counts: WindowCounter) -> None:
-        self._quotas, self._counts = quotas, counts
-        self._answering: Counter[str] = Counter()
+        self._quotas, self._window_counter = quotas, counts
+        self._concurrent_requests: Counter[str] = Counter()
         self._warned_users: set[str] = set()
 
     @contextmanager
     def reserve_concurrent_request(self, user: User) -> Iterator[None]:
         """Count a user's request while it is answered; raise `HttpError` if there are too many."""
         max_requests = self._quotas.max_concurrent_requests
-        if self._answering[user.id] >= max_requests:
-            raise self._quota_error(
+        if self._concurrent_requests[user.id] >= max_requests:
+            raise self._build_quota_error(
                 user, f"A player may have at most {max_requests} requests open at a time."
             )
-        self._answering[user.id] += 1
+        self._concurrent_requests[user.id] += 1
         try:
             yield
         finally:
-            self._answering[user.id] -= 1
+            self._concurrent_requests[user.id] -= 1
 
     def count_created_match(self, user: User) -> None:
         """Count a match about to be created; raise `HttpError` if the daily quota is used up."""
         max_matches = self._quotas.max_matches_per_day
         if (
             user.is_player
-            and self._counts.count(f"matches {user.id}", QUOTA_PERIOD).request_count > max_matches
+            and self._window_counter.count(f"matches {user.id}", QUOTA_PERIOD).request_count
+            > max_matches
         ):
-            raise self._quota_error(user, f"A player may create {max_matches} matches a day.")
+            raise self._build_quota_error(user, f"A player may create {max_matches} matches a day.")
 
-    def _quota_error(self, user: User, message: str) -> HttpError:
+    def _build_quota_error(self, user: User, message: str) -> HttpError:
         """Return the 429 error of a request over a quota; log the first one of each player."""
         if user.id not in self._warned_users:
             self._warned_users.add(user.id)

@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.arena.access.throttling import (
     ThrottleResult,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
-from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected, RemainingWait
 from cardsharp.games.deadmansdraw.arena.request_body import read_json
 from cardsharp.server.routing import HttpError
@@ -34,7 +34,7 @@ from cardsharp.server.routing import HttpError
 Endpoint = Callable[[Request], Awaitable[Response]]
 Handler = Callable[[Request, User], Awaitable[Response]]
 
-_OF_THE_BODY = ("content-length", "content-type")
+_BODY_HEADERS = ("content-length", "content-type")
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def client_ip(request: Request) -> str | None:
     return None if request.client is None else request.client.host
 
 
-def get_server_remaining_wait(request: Request) -> RemainingWait:
+def server_remaining_wait_function(request: Request) -> RemainingWait:
     """Return a function that returns the time left until the server's own limit.
 
     It returns `timedelta.max` if the server sets no limit for a response.
@@ -93,7 +93,7 @@ def get_server_remaining_wait(request: Request) -> RemainingWait:
 def make_remaining_wait(request: Request, limit: timedelta) -> RemainingWait:
     """Return a function that tells how long a request may still wait, at most `limit` in all."""
     end = time.monotonic() + limit.total_seconds()
-    server_remaining = get_server_remaining_wait(request)
+    server_remaining = server_remaining_wait_function(request)
     return lambda: min(timedelta(seconds=end - time.monotonic()), server_remaining())
 
 
@@ -103,18 +103,18 @@ class RequestGuard:
     A request that fails one of them gets the matching error status.
     """
 
-    def __init__(self, runtime: ArenaBackend, config: ArenaConfig) -> None:
-        self._gatekeeper, self._config = (
+    def __init__(self, runtime: ArenaDependencies, config: ArenaConfig) -> None:
+        self._authenticator, self._config = (
             Authenticator(runtime.users, config.clock, runtime.nonce_key),
             config,
         )
-        self._guesses = LoginThrottle(
+        self._login_throttle = LoginThrottle(
             runtime.window_counter, config.clock, delays_response=not runtime.is_wait_billed
         )
-        self._shares = QuotaEnforcer(config.quotas, runtime.window_counter)
-        self._of_address = RequestThrottle(config.max_per_address, config.clock)
-        self._of_user = RequestThrottle(config.max_per_user, config.clock)
-        self._spectators = SpectatorCache(config.clock) if config.is_public else None
+        self._quota_enforcer = QuotaEnforcer(config.quotas, runtime.window_counter)
+        self._address_throttle = RequestThrottle(config.max_per_address, config.clock)
+        self._user_throttle = RequestThrottle(config.max_per_user, config.clock)
+        self._spectator_cache = SpectatorCache(config.clock) if config.is_public else None
         self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def authenticated(
@@ -141,25 +141,25 @@ class RequestGuard:
                 )
             request.state.body = await read_json(request) if reads else {}
             decode_parameters(request)
-            auth_request = _auth_request(request)
+            auth_request = _parse_auth_request(request)
             user = self._identify(request, auth_request)
             if user is None:
                 if self._config.is_shared_address:
-                    await self._slow_address(f"unknown at {client_ip(request)}")
-                return await self._challenge_response(request, auth_request)
+                    await self._throttle_address(f"unknown at {client_ip(request)}")
+                return await self._build_challenge_response(request, auth_request)
             if user.is_admin:
                 return await handler(request, user)
             if admin_only:
                 return with_etag(PlainTextResponse("Unauthorized", 401))
-            with self._shares.reserve_concurrent_request(user):
+            with self._quota_enforcer.reserve_concurrent_request(user):
                 if creates:
-                    self._shares.count_created_match(user)
-                pace = await self._slow_user(request, user)
-                response = await _answered(handler(request, user))
+                    self._quota_enforcer.count_created_match(user)
+                pace = await self._throttle_user(request, user)
+                response = await _handle_errors(handler(request, user))
                 response.headers.update({} if pace is None else pace.headers)
                 return response
 
-        return self._endpoint(admitted, slowed=not self._config.is_shared_address)
+        return self._wrap_endpoint(admitted, is_throttled=not self._config.is_shared_address)
 
     def authenticated_or_spectator(
         self, handler: Handler, only_player: Callable[[QueryParams], bool] = lambda _: False
@@ -169,7 +169,7 @@ class RequestGuard:
         If `only_player` is True of a query, the request needs credentials and is challenged
         without them, because many clients sign in only then.
         """
-        authenticated, spectators = self.authenticated(handler), self._spectators
+        authenticated, spectators = self.authenticated(handler), self._spectator_cache
         if spectators is None:
             return authenticated
 
@@ -190,57 +190,63 @@ class RequestGuard:
 
     def anonymous(self, handler: Endpoint) -> Endpoint:
         """Return an endpoint that needs no authentication."""
-        return self._endpoint(handler, slowed=True)
+        return self._wrap_endpoint(handler, is_throttled=True)
 
-    def _endpoint(self, handler: Endpoint, *, slowed: bool) -> Endpoint:
+    def _wrap_endpoint(self, handler: Endpoint, *, is_throttled: bool) -> Endpoint:
         async def in_turn(request: Request) -> Response:
-            if slowed:
-                await self._slow_address(str(client_ip(request)))
+            if is_throttled:
+                await self._throttle_address(str(client_ip(request)))
             return await handler(request)
 
         async def endpoint(request: Request) -> Response:
-            return _conditional_response(request, await _answered(in_turn(request)))
+            return _apply_etag_condition(request, await _handle_errors(in_turn(request)))
 
         return endpoint
 
     def _identify(self, request: Request, auth_request: AuthRequest) -> User | None:
-        """Return the authenticated user, or None if the credentials are not valid.
+        """Return the authenticated user, None if the credentials are not valid.
 
         Raises `HttpError` if the login throttle forbids to check them.
         """
-        address, name = str(client_ip(request)), self._gatekeeper.claimed_user(auth_request)
+        address, name = str(client_ip(request)), self._authenticator.claimed_user(auth_request)
         if name is not None:
-            self._guesses.check_attempt_allowed(address, name)
-        user = self._gatekeeper.authenticate(auth_request)
+            self._login_throttle.check_attempt_allowed(address, name)
+        user = self._authenticator.authenticate(auth_request)
         if user is not None:
-            self._guesses.remember_login_address(address, user.id)
+            self._login_throttle.remember_login_address(address, user.id)
             getattr(request.state, "signed_in", lambda: None)()
         return user
 
-    async def _challenge_response(self, request: Request, auth_request: AuthRequest) -> Response:
+    async def _build_challenge_response(
+        self, request: Request, auth_request: AuthRequest
+    ) -> Response:
         if auth_request.malformed:
             return Response(b"Bad Request", 400)
-        name = self._gatekeeper.claimed_user(auth_request)
-        if name is not None and not self._gatekeeper.has_stale_nonce(auth_request):
-            await self._wait(self._guesses.record_failure(str(client_ip(request)), name))
+        name = self._authenticator.claimed_user(auth_request)
+        if name is not None and not self._authenticator.has_stale_nonce(auth_request):
+            await self._wait_while_connected(
+                self._login_throttle.record_failure_and_get_delay(str(client_ip(request)), name)
+            )
         # Without an open connection, a client that retries at once uses up no resources here.
         response = Response(b"Unauthorized", 401, {"Connection": "close"})
-        for challenge in self._gatekeeper.challenges(auth_request):
+        for challenge in self._authenticator.challenges(auth_request):
             response.headers.append("WWW-Authenticate", challenge)
         return response
 
-    async def _slow_address(self, address: str) -> None:
+    async def _throttle_address(self, address: str) -> None:
         if self._config.throttle:
-            await self._wait(self._of_address.count_request(address).delay)
+            await self._wait_while_connected(self._address_throttle.count_request(address).delay)
 
-    async def _slow_user(self, request: Request, user: User) -> ThrottleResult | None:
+    async def _throttle_user(self, request: Request, user: User) -> ThrottleResult | None:
         if not self._config.throttle or user.id in self._config.unthrottled_users:
             return None
-        pace = self._of_user.count_request(f"{client_ip(request)} {user.id}")
-        await self._wait(pace.delay, request)
+        pace = self._user_throttle.count_request(f"{client_ip(request)} {user.id}")
+        await self._wait_while_connected(pace.delay, request)
         return pace
 
-    async def _wait(self, delay: timedelta, client_request: Request | None = None) -> None:
+    async def _wait_while_connected(
+        self, delay: timedelta, client_request: Request | None = None
+    ) -> None:
         """Wait for `delay`; raise `ClientDisconnected` if `client_request` is cancelled."""
         if not delay:
             return
@@ -262,7 +268,7 @@ class RequestGuard:
             raise ClientDisconnected
 
 
-def _auth_request(request: Request) -> AuthRequest:
+def _parse_auth_request(request: Request) -> AuthRequest:
     raw_path: bytes = request.scope.get("raw_path") or request.url.path.encode()
     query: bytes = request.scope["query_string"]
     target = raw_path + (b"?" + query if query else b"")
@@ -271,7 +277,7 @@ def _auth_request(request: Request) -> AuthRequest:
     )
 
 
-def _conditional_response(request: Request, response: Response) -> Response:
+def _apply_etag_condition(request: Request, response: Response) -> Response:
     """Return the response, or a 304 without a body if the client has it (RFC 9110, 13.1.2)."""
     tag, client_tags = response.headers.get("etag"), request.headers.get("if-none-match")
     if tag is None or client_tags is None or request.method not in ("GET", "HEAD"):
@@ -281,13 +287,13 @@ def _conditional_response(request: Request, response: Response) -> Response:
     same = not weak.isdisjoint({"*", tag.removeprefix("W/")})
     if response.status_code != HTTPStatus.OK or wants_it_all or not same:
         return response
-    headers = {name: text for name, text in response.headers.items() if name not in _OF_THE_BODY}
+    headers = {name: text for name, text in response.headers.items() if name not in _BODY_HEADERS}
     return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
 
 
-async def _answered(handling: Awaitable[Response]) -> Response:
+async def _handle_errors(pending_response: Awaitable[Response]) -> Response:
     try:
-        return await handling
+        return await pending_response
     except HttpError as http_error:
         response = error_response(http_error.status, str(http_error))
         if http_error.status in (413, 429):  # the rest of the request is not read

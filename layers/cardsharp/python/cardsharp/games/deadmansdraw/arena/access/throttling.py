@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from cardsharp.core.clock import TimeSource
 from cardsharp.server.routing import HttpError
 
-_MANY = 10_000  # entries in memory above which expired ones are removed
+_CLEANUP_THRESHOLD = 10_000  # entries in memory above which expired ones are removed
 _log = logging.getLogger(__name__)
 
 
@@ -41,25 +41,25 @@ class MemoryWindowCounter:
 
     def __init__(self, clock: TimeSource) -> None:
         self._clock = clock
-        self._counted: dict[str, WindowCount] = {}
-        self._enough = _MANY
+        self._counts: dict[str, WindowCount] = {}
+        self._cleanup_size = _CLEANUP_THRESHOLD
 
     def count(self, key: str, window: timedelta) -> WindowCount:
         """Count one more."""
         current_time = self._clock()
-        previous = self._counted.get(key)
+        previous = self._counts.get(key)
         if previous is None or previous.ends_at <= current_time:
-            if len(self._counted) >= self._enough:
-                self._counted = {
+            if len(self._counts) >= self._cleanup_size:
+                self._counts = {
                     key: window_count
-                    for key, window_count in self._counted.items()
+                    for key, window_count in self._counts.items()
                     if window_count.ends_at > current_time
                 }
                 # If most of them are still valid, another scan is useful only once the number has
                 # doubled. Otherwise each request of an attack would scan all entries.
-                self._enough = max(_MANY, 2 * len(self._counted))
+                self._cleanup_size = max(_CLEANUP_THRESHOLD, 2 * len(self._counts))
             previous = WindowCount(0, current_time + window)
-        updated = self._counted[key] = WindowCount(previous.request_count + 1, previous.ends_at)
+        updated = self._counts[key] = WindowCount(previous.request_count + 1, previous.ends_at)
         return updated
 
 
@@ -123,40 +123,46 @@ class LoginThrottle:
         self, counts: WindowCounter, clock: TimeSource, *, delays_response: bool = True
     ) -> None:
         self._counts = counts
-        self._waits, self._max_guesses = (
+        self._delays_response, self._max_guesses = (
             delays_response,
             MAX_GUESSES_PER_ADDRESS if delays_response else MAX_GUESSES_UNDELAYED,
         )
         self._clock = clock
-        self._shut: dict[str, datetime] = {}
-        self._let_in: set[tuple[str, str]] = set()
+        self._blocked_until: dict[str, datetime] = {}
+        self._trusted_logins: set[tuple[str, str]] = set()
 
     def check_attempt_allowed(self, address: str, user: str) -> None:
         """Raise `HttpError` if there were too many wrong passwords to check another one."""
-        shut = [self._shut[key] for key in _keys(address, user) if key in self._shut]
-        if shut and (address, user) not in self._let_in and max(shut) > self._clock():
+        shut = [
+            self._blocked_until[key]
+            for key in _throttle_keys(address, user)
+            if key in self._blocked_until
+        ]
+        if shut and (address, user) not in self._trusted_logins and max(shut) > self._clock():
             raise HttpError(
                 429, "There were too many wrong passwords. Wait a minute and try again."
             )
 
     def remember_login_address(self, address: str, user: str) -> None:
         """Record that a user signed in from an address: it is never locked out for that user."""
-        if len(self._let_in) >= _MANY:
-            self._let_in.clear()
-        self._let_in.add((address, user))
+        if len(self._trusted_logins) >= _CLEANUP_THRESHOLD:
+            self._trusted_logins.clear()
+        self._trusted_logins.add((address, user))
 
-    def record_failure(self, address: str, user: str) -> timedelta:
+    def record_failure_and_get_delay(self, address: str, user: str) -> timedelta:
         """Count a wrong password and return the delay of the response."""
-        counts = {key: self._counts.count(key, WINDOW) for key in _keys(address, user)}
+        counts = {key: self._counts.count(key, WINDOW) for key in _throttle_keys(address, user)}
         for key, counted in counts.items():
             if counted.request_count in (FREE_GUESSES, self._max_guesses):
                 _log.warning("%d wrong passwords within a minute: %s", counted.request_count, key)
             if counted.request_count >= self._max_guesses:
-                self._shut[key] = counted.ends_at
-        self._shut = {key: end for key, end in self._shut.items() if end > self._clock()}
+                self._blocked_until[key] = counted.ends_at
+        self._blocked_until = {
+            key: end for key, end in self._blocked_until.items() if end > self._clock()
+        }
         over = max(counted.request_count for counted in counts.values()) - FREE_GUESSES
-        return throttle_delay(over if self._waits else 0)
+        return throttle_delay(over if self._delays_response else 0)
 
 
-def _keys(address: str, user: str) -> tuple[str, str]:
+def _throttle_keys(address: str, user: str) -> tuple[str, str]:
     return f"from {address}", f"for {user}"

@@ -18,7 +18,7 @@ from pydantic import (
 
 from cardsharp.client.config import MAX_NAME_LENGTH
 from cardsharp.core.credentials import digest_ha1
-from cardsharp.core.text_files import read_json_text
+from cardsharp.core.text_files import read_valid_json_text
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.dto import Json
 
@@ -43,13 +43,13 @@ class PlayerAccount(BaseModel):
     country: str | None = None
 
     @model_validator(mode="after")
-    def _check_secret(self) -> Self:
+    def _check_password_or_ha1(self) -> Self:
         if bool(self.password.get_secret_value()) == bool(self.ha1.get_secret_value()):
             raise ValueError("give either a password or its ha1, and not both")
         return self
 
     @property
-    def proof(self) -> str:
+    def password_ha1(self) -> str:
         """HA1 of the player's password."""
         stored_ha1 = self.ha1.get_secret_value()
         return stored_ha1 or digest_ha1(self.id, self.password.get_secret_value())
@@ -94,8 +94,8 @@ class UserDirectory:
     admin_password: Callable[[], SecretStr | None] = field(default=lambda: None, repr=False)
 
     @property
-    def players(self) -> Mapping[str, PlayerAccount]:
-        """The players by id, as of now."""
+    def players_by_id(self) -> Mapping[str, PlayerAccount]:
+        """Players by id, as of now."""
         return self.load_players()
 
     def digest_ha1_of(self, user_id: str) -> str | None:
@@ -103,40 +103,42 @@ class UserDirectory:
         if user_id == ADMIN:
             password = self.admin_password()
             return None if password is None else digest_ha1(ADMIN, password.get_secret_value())
-        player = self.players.get(user_id)
-        return None if player is None else player.proof
+        player = self.players_by_id.get(user_id)
+        return None if player is None else player.password_ha1
 
     def user(self, user_id: str) -> User:
         """Return the user with this id, which must exist."""
         if user_id == ADMIN:
             return ADMIN_USER
-        player = self.players[user_id]
+        player = self.players_by_id[user_id]
         return User(player.id, player.name, PLAYER, player.country)
 
     def name_of(self, player_id: str) -> str:
         """Return a player's name, or the id if the player is no longer in the file."""
-        player = self.players.get(player_id)
+        player = self.players_by_id.get(player_id)
         return player_id if player is None else player.name
 
 
-_PLAYERS = TypeAdapter(list[PlayerAccount])
+_PLAYERS_ADAPTER = TypeAdapter(list[PlayerAccount])
 
 
-def load_players(path: Path) -> dict[str, PlayerAccount]:
+def load_players_by_id(path: Path) -> dict[str, PlayerAccount]:
     """Return the players of a JSON file by id.
 
     Raises `ConfigError` if the file is missing, or not a list of players with different ids.
     The message names every fault and no password.
     """
     try:
-        players = _PLAYERS.validate_json(read_json_text(path))
+        players = _PLAYERS_ADAPTER.validate_json(read_valid_json_text(path))
     except ConfigError as error:
         raise ConfigError(
             f"The players' file {str(error).removesuffix('.')}. "
             'It must be a JSON list of {"_id", "name", "password"}.'
         ) from None
     except ValidationError as error:
-        raise ConfigError(f"The players' file {path} is not valid: {_faults(error)}.") from None
+        raise ConfigError(
+            f"The players' file {path} is not valid: {_describe_validation_errors(error)}."
+        ) from None
     players_by_id = {player.id: player for player in players}
     if len(players_by_id) < len(players):
         raise ConfigError(
@@ -150,28 +152,28 @@ class PlayersFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._written = self._stamp()
-        self._players = load_players(path)
+        self._mtime = self._read_mtime()
+        self._players = load_players_by_id(path)
 
     def __call__(self) -> Mapping[str, PlayerAccount]:
         """Return the current players."""
-        written = self._stamp()
-        if written != self._written:
-            self._written = written
+        written = self._read_mtime()
+        if written != self._mtime:
+            self._mtime = written
             try:
-                self._players = load_players(self._path)
+                self._players = load_players_by_id(self._path)
             except ConfigError as error:
                 _log.warning("%s The arena continues with the previous players.", error)
         return self._players
 
-    def _stamp(self) -> int | None:
+    def _read_mtime(self) -> int | None:
         try:
             return self._path.stat().st_mtime_ns
         except OSError:
             return None
 
 
-def _faults(error: ValidationError) -> str:
+def _describe_validation_errors(error: ValidationError) -> str:
     """Return all errors in one sentence, without the values, which may be passwords."""
     return "; ".join(
         f"{'.'.join(str(key) for key in fault['loc']) or 'the file'}: {fault['msg']}"

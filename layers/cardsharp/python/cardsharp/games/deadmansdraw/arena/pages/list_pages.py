@@ -38,7 +38,7 @@ from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.server.openapi_page import render_body
 
 FOLDER = Path(__file__).with_name("page")
-_DOCUMENT = Path(__file__).with_name("openapi.json")
+_OPENAPI_PATH = Path(__file__).with_name("openapi.json")
 ASSETS = {"statistics.css": "text/css; charset=utf-8"}  # beside what all pages load
 MAX_TAG_MATCHES = 500  # matches that the statistics of a tag show
 _MAX_ROWS = 5000
@@ -51,8 +51,8 @@ _COLUMNS = (
     MatchListColumn("Started", "spare when"),
     MatchListColumn("Last move", "spare when"),
 )
-_TAG = Markup('<a class="tag" href="/matches/statistics?tag={}">{}</a> ')
-_PLAYERS = Markup("{} v {}")
+_TAG_LINK = Markup('<a class="tag" href="/matches/statistics?tag={}">{}</a> ')
+_PLAYERS_MARKUP = Markup("{} v {}")
 
 
 class GeneralArenaPages:
@@ -62,7 +62,7 @@ class GeneralArenaPages:
         self.site, self._referee, self._clock = site, referee, clock
 
     async def root(self, _request: Request) -> Response:
-        """GET /."""
+        """Serve GET /: redirect to the list of matches."""
         return _redirect("/matches")
 
     async def redirect_after_login(self, request: Request, _user: User) -> Response:
@@ -80,7 +80,7 @@ class GeneralArenaPages:
     async def matches(self, request: Request, user: User) -> Response:
         """Serve GET /matches: the newest matches, filtered by tag, day or turn on request."""
         query, book = request.query_params, self._referee.book
-        match_filter, limit = _filter_from_form(query), query.get("limit", "")
+        match_filter, limit = _parse_form_filter(query), query.get("limit", "")
         max_rows = min(_MAX_ROWS, int(limit)) if limit.isdecimal() else MATCHES_PER_PAGE
         selected = filter_matches(
             self._referee.matches_for(user, active=match_filter.active), match_filter, self._clock()
@@ -89,13 +89,13 @@ class GeneralArenaPages:
         context = {"wanted": match_filter, "days": days, "user": user, "spectator": SPECTATOR_USER}
         filters, rows = (
             render_template("filters.jinja", **context),
-            [_row(match, book) for match in selected[:max_rows]],
+            [_build_match_row(match, book) for match in selected[:max_rows]],
         )
         more = QueryParams({**query, "limit": str(max_rows + MATCHES_PER_PAGE)})
         older = f"?{more}" if len(selected) > max_rows else ""
         return html_response(match_list_page(self.site, _COLUMNS, rows, filters, older))
 
-    async def statistics(self, request: Request, user: User) -> Response:
+    async def tag_statistics(self, request: Request, user: User) -> Response:
         """GET /matches/statistics: of a tag; else all tags, each with its number of matches."""
         tag, matches = request.query_params.get("tag"), self._referee.public_matches(user)
         if tag:
@@ -109,17 +109,18 @@ class GeneralArenaPages:
 
     async def docs(self, _request: Request) -> Response:
         """GET /docs."""
-        return self._docs
+        return self._docs_page
 
     @cached_property
-    def _docs(self) -> Response:
-        """Documentation page, rendered once so that repeated requests take no time from players."""
-        document = Markup(render_body(json.loads(_DOCUMENT.read_bytes()), {"OpenAPI 3.0": "/api"}))  # noqa: S704
+    def _docs_page(self) -> Response:
+        """Documentation page; rendered once, so that repeated requests do not delay players."""
+        body = render_body(json.loads(_OPENAPI_PATH.read_bytes()), {"OpenAPI 3.0": "/api"})
+        document = Markup(body)  # noqa: S704 - escaped in there
         return html_response(render_template("docs.jinja", site=self.site, told=document))
 
     async def openapi(self, _request: Request) -> Response:
-        """GET /api and GET /swagger.json."""
-        return _document()
+        """Serve GET /api and GET /swagger.json: the OpenAPI document."""
+        return _openapi_response()
 
     async def app_engine_warmup(self, _request: Request) -> Response:
         """Serve GET /_ah/warmup, the health check of the original's host."""
@@ -127,7 +128,7 @@ class GeneralArenaPages:
 
     async def asset(self, request: Request) -> Response:
         """Serve GET /page/{name}: a file that the pages load."""
-        return _asset(request.path_params["name"]) or not_found_response(request)
+        return _load_asset(request.path_params["name"]) or not_found_response(request)
 
 
 def _redirect(path: str, status: int = 302) -> Response:
@@ -141,12 +142,14 @@ def html_response(html: str, status: int = 200) -> Response:
 
 
 @cache
-def _document() -> Response:
-    return with_etag(Response(_DOCUMENT.read_bytes(), media_type="application/json; charset=UTF-8"))
+def _openapi_response() -> Response:
+    return with_etag(
+        Response(_OPENAPI_PATH.read_bytes(), media_type="application/json; charset=UTF-8")
+    )
 
 
 @cache
-def _asset(name: str) -> Response | None:
+def _load_asset(name: str) -> Response | None:
     if name in viewer.ASSETS:
         content, kind = viewer.read_asset(name), viewer.ASSETS[name]
     elif name in ASSETS:
@@ -159,27 +162,27 @@ def _asset(name: str) -> Response | None:
 # --- the list of matches -----------------------------------------------------------------------
 
 
-def _filter_from_form(query: QueryParams) -> MatchFilter:
-    """Return the filter of the page's form; unlike in the API, an empty field is no condition."""
+def _parse_form_filter(query: QueryParams) -> MatchFilter:
+    """Return the filter of the page's form; unlike in the API, an empty field is ignored."""
     tags = [tag for tag in query.get("tags", "").split(",") if tag]
     day = query.get("at") or None
     return MatchFilter(query_flag(query, "active"), frozenset(tags) if tags else None, day)
 
 
-def _row(match: ArenaMatch, book: UserDirectory) -> MatchListRow:
+def _build_match_row(match: ArenaMatch, book: UserDirectory) -> MatchListRow:
     state = match.state
-    names = [_player_markup(match, seat, book) for seat in range(len(match.pairing.players))]
+    names = [_render_player(match, seat, book) for seat in range(len(match.pairing.players))]
     return MatchListRow(
         f"/matches/{match.id}",
         not match.is_finished,
-        _PLAYERS.format(*names),
+        _PLAYERS_MARKUP.format(*names),
         (
             " : ".join(str(bank.score) for bank in state.banks),
             str(match.turn),
             str(len(state.draw_pile)),
             "" if state.pending_effect is None else str(state.pending_effect.effect_type),
             Markup("").join(
-                _TAG.format(quote(tag, safe=""), tag) for tag in match.params.tags or ()
+                _TAG_LINK.format(quote(tag, safe=""), tag) for tag in match.params.tags or ()
             ),
             f"{to_local(match.started_at):%Y-%m-%d %H:%M}",
             f"{to_local(match.last_move_at):%H:%M:%S}",
@@ -187,8 +190,8 @@ def _row(match: ArenaMatch, book: UserDirectory) -> MatchListRow:
     )
 
 
-def _player_markup(match: ArenaMatch, seat: int, book: UserDirectory) -> Markup:
-    """A player's name: a winner's bold, and of whom a turn waits with a line under it."""
+def _render_player(match: ArenaMatch, seat: int, book: UserDirectory) -> Markup:
+    """Render a player's name: in bold for the winner, underlined for the player to move."""
     name = Markup("<bdi>{}</bdi>").format(book.name_of(match.pairing.players[seat]))
     outcome = match.state.outcome
     if outcome is not None and outcome.winner == seat:
@@ -215,26 +218,26 @@ def statistics_page(
     return render_template(
         "statistics.jinja",
         tag=tag,
-        rows=[(further, _pairs(rows[further], users)) for further in sorted(rows)],
+        rows=[(further, _group_by_players(rows[further], users)) for further in sorted(rows)],
         more=len(selected) > MAX_TAG_MATCHES,
         most=MAX_TAG_MATCHES,
-        named=lambda player: _with_country(player, users),
+        named=lambda player: _render_name_with_country(player, users),
         site=site,
     )
 
 
-def _pairs(
+def _group_by_players(
     matches: list[ArenaMatch], book: UserDirectory
 ) -> list[tuple[tuple[str, str], list[ArenaMatch]]]:
-    """The matches of each two players in this order of seats, the oldest first."""
+    """Return the matches of each two players in the same seats, the oldest first."""
     pairs: defaultdict[tuple[str, str], list[ArenaMatch]] = defaultdict(list)
     for match in sorted(matches, key=lambda match: match.started_at):
         pairs[match.pairing.players].append(match)
     return sorted(pairs.items(), key=lambda pair: [book.name_of(player) for player in pair[0]])
 
 
-def _with_country(player: str, book: UserDirectory) -> Markup:
-    account = book.players.get(player)
+def _render_name_with_country(player: str, book: UserDirectory) -> Markup:
+    account = book.players_by_id.get(player)
     country = None if account is None else account.country
     return Markup("<bdi>{}</bdi>{}").format(
         book.name_of(player), f" ({country})" if country else ""
@@ -246,12 +249,12 @@ def _with_country(player: str, book: UserDirectory) -> Markup:
 
 def render_template(name: str, **context: object) -> Markup:
     """Render the template of this name with this context."""
-    return Markup(_PAGES.get_template(name).render(context, alone=None))  # noqa: S704 - escaped there
+    return Markup(_TEMPLATES.get_template(name).render(context, alone=None))  # noqa: S704 - escaped there
 
 
-def _bold(text: object, when: bool) -> Markup:
+def _bold_if(text: object, when: bool) -> Markup:
     return Markup("<b>{}</b>").format(text) if when else escape(text)
 
 
-_PAGES = template_environment(FileSystemLoader(FOLDER))
-_PAGES.globals |= {"quoted": partial(quote, safe=""), "bold": _bold}
+_TEMPLATES = template_environment(FileSystemLoader(FOLDER))
+_TEMPLATES.globals |= {"quoted": partial(quote, safe=""), "bold": _bold_if}

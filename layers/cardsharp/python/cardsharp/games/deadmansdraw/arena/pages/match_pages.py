@@ -27,7 +27,7 @@ from cardsharp.games.deadmansdraw.arena.access.request_guard import (
 )
 from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER
 from cardsharp.games.deadmansdraw.arena.access.users import DUMMY_ID, PLAYER, User
-from cardsharp.games.deadmansdraw.arena.config import ArenaBackend, ArenaConfig
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.dto import Json
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.pages.list_pages import (
@@ -54,18 +54,18 @@ from cardsharp.pages.templates import SiteInfo
 from cardsharp.server.routing import HttpError
 from cardsharp.store.match_log import MatchStatus
 
-_NONE = timedelta()
-_MAX_CACHED = 32  # matches that are kept as they were drawn last
+_ZERO = timedelta()
+_MAX_CACHED_RENDERINGS = 32  # matches that are kept as they were drawn last
 
 
-Handler = Callable[["ArenaSite", Request, User], Awaitable[Response]]
+Handler = Callable[["ArenaPages", Request, User], Awaitable[Response]]
 
 
-def _explained(handler: Handler) -> Handler:
-    """Render an error as a page, because the client is a browser."""
+def _render_errors(handler: Handler) -> Handler:
+    """Wrap a handler so that an error becomes a page, because the client is a browser."""
 
     @wraps(handler)
-    async def answer(self: "ArenaSite", request: Request, user: User) -> Response:
+    async def answer(self: "ArenaPages", request: Request, user: User) -> Response:
         try:
             return await handler(self, request, user)
         except (InvalidInput, HttpError, RulesError, WriteConflict) as error:
@@ -75,14 +75,14 @@ def _explained(handler: Handler) -> Handler:
     return answer
 
 
-class ArenaSite(GeneralArenaPages):
+class ArenaPages(GeneralArenaPages):
     """All pages of an arena: those of single matches beside the others."""
 
     def __init__(
-        self, site: SiteInfo, referee: Referee, runtime: ArenaBackend, config: ArenaConfig
+        self, site: SiteInfo, referee: Referee, runtime: ArenaDependencies, config: ArenaConfig
     ) -> None:
         super().__init__(site, referee, config.clock)
-        self._place, self._config, self._watching = runtime, config, 0
+        self._runtime, self._config, self._waiting_spectators = runtime, config, 0
         self._renderings: OrderedDict[tuple[str, int, bool], RenderedMatch] = OrderedDict()
 
     async def match_page(self, request: Request, user: User) -> Response:
@@ -98,9 +98,9 @@ class ArenaSite(GeneralArenaPages):
         step_text = request.query_params.get("step", "")
         page = match_page(
             self.site,
-            await self._cached_rendering(match),
+            await self._render_cached(match),
             int(step_text) if step_text.isdecimal() else None,
-            seat=self._seat(match, user),
+            seat=self._render_seat(match, user),
         )
         return html_response(page)
 
@@ -118,27 +118,29 @@ class ArenaSite(GeneralArenaPages):
             return current_match.moves > start or current_match.is_finished
 
         if "wait" in query and (
-            user is not SPECTATOR_USER or self._watching < self._place.max_waiting_spectators
+            user is not SPECTATOR_USER
+            or self._waiting_spectators < self._runtime.max_waiting_spectators
         ):
             signal, disconnect_waiter = (
                 WaitTopic(MOVE_PLAYED, match.id),
                 lambda: wait_for_disconnect(request),
             )
-            self._watching += user is SPECTATOR_USER
+            self._waiting_spectators += user is SPECTATOR_USER
             try:
                 remaining = make_remaining_wait(request, self._config.long_poll_timeout)
-                if self._visible_move_count(match) <= start:
-                    await self._place.long_poll.wait(signal, is_new, disconnect_waiter, remaining)
+                if self._count_visible_moves(match) <= start:
+                    await self._runtime.long_poll.wait(signal, is_new, disconnect_waiter, remaining)
                     if self._config.min_page_interval:
-                        await self._place.long_poll.sleep(
-                            min(self._due(match, start), remaining()), disconnect_waiter
+                        await self._runtime.long_poll.sleep(
+                            min(self._time_until_visible(match, start), remaining()),
+                            disconnect_waiter,
                         )
             finally:
-                self._watching -= user is SPECTATOR_USER
-        rendered = await self._cached_rendering(self._referee.get_public_match(user, match.id))
+                self._waiting_spectators -= user is SPECTATOR_USER
+        rendered = await self._render_cached(self._referee.get_public_match(user, match.id))
         return json_response(steps_json(rendered, start), headers=HEADERS)
 
-    @_explained
+    @_render_errors
     async def create_practice_match(self, request: Request, user: User) -> Response:
         """POST /matches: a practice match, and its page."""
         form_data = await read_form(request)
@@ -148,7 +150,7 @@ class ArenaSite(GeneralArenaPages):
         match = self._referee.create_match(user, wish, client_ip(request))
         return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
 
-    @_explained
+    @_render_errors
     async def play_action(self, request: Request, user: User) -> Response:
         """POST /matches/{id}: the choice of that number, unless the match has gone on."""
         form_data = await read_form(request)
@@ -164,69 +166,72 @@ class ArenaSite(GeneralArenaPages):
                 self._referee.act(mover, match.id, choices[int(choice)], client_ip(request))
         return RedirectResponse(f"/matches/{match.id}", 303, headers=HEADERS)
 
-    def _seat(self, match: ArenaMatch, user: User) -> Markup:
-        """Render the choices of the user who plays a practice match by hand, nothing for others."""
+    def _render_seat(self, match: ArenaMatch, user: User) -> Markup:
+        """Render the choices of the user who plays a practice match by hand, else nothing."""
         if match.is_finished or match.pairing.creator != user.id:
             return Markup()
         mover = match.active_player or ""
         return render_template(
             "seat.jinja",
             match=match,
-            mover=self._place.users.name_of(mover),
+            mover=self._runtime.users.name_of(mover),
             dummy=mover == DUMMY_ID,
             choices=legal_actions(match.state),
             board=BOARD_RENDERER,
         )
 
-    def _visible_times(self, match: ArenaMatch) -> list[datetime]:
+    def _compute_visible_times(self, match: ArenaMatch) -> list[datetime]:
         """Return the time at which the page shows each move.
 
         Two moves are at least `min_page_interval` apart.
         """
-        times = (move.at for move in self._place.matches.move_history(match.id))
+        times = (move.at for move in self._runtime.matches.move_history(match.id))
         return [
             *accumulate(
                 times, lambda previous, at: max(at, previous + self._config.min_page_interval)
             )
         ]
 
-    def _visible_move_count(self, match: ArenaMatch) -> int:
+    def _count_visible_moves(self, match: ArenaMatch) -> int:
         current_time = self._config.clock()
         return (
-            sum(at <= current_time for at in self._visible_times(match))
+            sum(at <= current_time for at in self._compute_visible_times(match))
             if self._config.min_page_interval
             else match.moves
         )
 
-    def _due(self, match: ArenaMatch, move_index: int) -> timedelta:
-        """Return the time until the page shows that move; zero if it does or none exists."""
+    def _time_until_visible(self, match: ArenaMatch, move_index: int) -> timedelta:
+        """Return the time until the page shows that move; zero if it does or has no such move."""
         current_time = self._config.clock()
         return max(
-            _NONE,
-            *(at - current_time for at in self._visible_times(match)[move_index : move_index + 1]),
-            _NONE,
+            _ZERO,
+            *(
+                at - current_time
+                for at in self._compute_visible_times(match)[move_index : move_index + 1]
+            ),
+            _ZERO,
         )
 
-    async def _cached_rendering(self, match: ArenaMatch) -> RenderedMatch:
+    async def _render_cached(self, match: ArenaMatch) -> RenderedMatch:
         """Return the match as the page shows it now.
 
         It is rendered in a thread, so that requests of players do not wait for it.
         """
-        move_count = self._visible_move_count(match)
+        move_count = self._count_visible_moves(match)
         key = match.id, move_count, match.is_finished and move_count == match.moves
         if key not in self._renderings:
-            history = self._place.matches.move_history(match.id)[:move_count]
+            history = self._runtime.matches.move_history(match.id)[:move_count]
             view = full_view(
-                match, ViewOptions(SPECTATOR_USER, show_events=True), history, self._place.users
+                match, ViewOptions(SPECTATOR_USER, show_events=True), history, self._runtime.users
             )
-            self._renderings[key] = await run_in_threadpool(_render, view, over=key[-1])
+            self._renderings[key] = await run_in_threadpool(_render_match_view, view, over=key[-1])
         self._renderings.move_to_end(key)
-        while len(self._renderings) > _MAX_CACHED:
+        while len(self._renderings) > _MAX_CACHED_RENDERINGS:
             self._renderings.popitem(last=False)
         return self._renderings[key]
 
 
-def _render(view: Json, *, over: bool) -> RenderedMatch:
+def _render_match_view(view: Json, *, over: bool) -> RenderedMatch:
     record, moves = match_from_view(MatchView.model_validate(view))
     if not over:  # it may be, and the page not yet be there
         record = replace(record, status=MatchStatus.RUNNING, outcome=None)

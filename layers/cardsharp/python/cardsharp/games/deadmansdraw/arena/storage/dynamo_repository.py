@@ -65,13 +65,13 @@ if TYPE_CHECKING:
 
 MAX_NEWEST = 25  # entries that a waiting client's read looks at: they fit into half a read unit
 MAX_FINISHED = 1_000  # ended matches that a process remembers: nothing can happen in them any more
-_MATCHES = "matches"
-_RUNNING = "running"
-_INDEX = "by-change"
-_AT_TURN = "listed_as = :turn"
-_MOVE = TypeAdapter(ArenaMove)
+_MATCHES_PARTITION = "matches"
+_RUNNING_PARTITION = "running"
+_CHANGE_INDEX = "by-change"
+_TURN_CONDITION = "listed_as = :turn"
+_MOVE_ADAPTER = TypeAdapter(ArenaMove)
 
-_UNREADABLE = (ValidationError, zlib.error)
+_DECODE_ERRORS = (ValidationError, zlib.error)
 
 _log = logging.getLogger(__name__)
 
@@ -87,8 +87,8 @@ class DynamoMatchRepository:
         self, table: DynamoTable, retention: timedelta, on_move: MoveListener = ignore_move
     ) -> None:
         self._table = table
-        self._life = retention
-        self._moved = on_move
+        self._retention = retention
+        self._on_move = on_move
         self._finished_matches: dict[str, ArenaMatch] = {}
 
     # --- what there is ---------------------------------------------------------------------
@@ -97,34 +97,42 @@ class DynamoMatchRepository:
         """Return the match with this id; raise `StoreError` if it is stored but unreadable."""
         if match_id in self._finished_matches:
             return self._finished_matches[match_id]
-        item = self._table.get(_head(match_id))
-        return None if item is None else self._read(item)
+        item = self._table.get(_head_key(match_id))
+        return None if item is None else self._decode_match(item)
 
     def move_history(self, match_id: str) -> list[ArenaMove]:
         """All moves of a match that there is."""
         items = self._table.query_prefix(f"match#{match_id}", "move#")
         try:
-            return [_MOVE.validate_json(_unzipped(item["move_zip"])) for item in items]
-        except _UNREADABLE:
+            return [
+                _MOVE_ADAPTER.validate_json(_decompress_value(item["move_zip"])) for item in items
+            ]
+        except _DECODE_ERRORS:
             raise StoreError(f"The stored moves of match {match_id} cannot be read.") from None
 
     def all_matches(self) -> Iterable[ArenaMatch]:
-        """Every match."""
-        return self._listed(_MATCHES)
+        """Return every match of the arena."""
+        return self._read_listed_matches(_MATCHES_PARTITION)
 
     def running_matches(self) -> Iterable[ArenaMatch]:
         """Every match that has not ended."""
-        return (match for match in self._listed(_RUNNING) if not match.is_finished)
+        return (
+            match
+            for match in self._read_listed_matches(_RUNNING_PARTITION)
+            if not match.is_finished
+        )
 
     def matches_of(self, player_id: str) -> Iterable[ArenaMatch]:
         """The matches in which a player takes part."""
-        return self._listed(f"player#{player_id}")
+        return self._read_listed_matches(f"player#{player_id}")
 
     def matches_waiting_for(self, player_id: str) -> Iterable[ArenaMatch]:
         """Return the matches that wait for a player's action; a new turn may appear late."""
-        items = self._table.query_index_keys(_INDEX, _AT_TURN, _turn(player_id))
+        items = self._table.query_index_keys(
+            _CHANGE_INDEX, _TURN_CONDITION, _turn_values(player_id)
+        )
         ids = [item["pk"]["S"].partition("#")[2] for item in items]
-        return (match for match in self._matches(ids) if match.active_player == player_id)
+        return (match for match in self._read_matches(ids) if match.active_player == player_id)
 
     def topic_version(self, topic: WaitTopic) -> object:
         """Return a value that changes when the topic does.
@@ -133,13 +141,13 @@ class DynamoMatchRepository:
         """
         if topic.kind == TURN_STARTED:
             items = self._table.query_index_keys(
-                _INDEX, _AT_TURN, _turn(topic.subject_id), page_size=MAX_NEWEST
+                _CHANGE_INDEX, _TURN_CONDITION, _turn_values(topic.subject_id), page_size=MAX_NEWEST
             )
             return frozenset(item["pk"]["S"] for item in islice(items, MAX_NEWEST))
         if topic.kind in {TURN_OVER, MOVE_PLAYED}:
-            item = self._table.get(_head(topic.subject_id), consistent_read=False)
+            item = self._table.get(_head_key(topic.subject_id), consistent_read=False)
             return None if item is None else item["move_count"]["N"]
-        listed = _MATCHES if topic == ANY_MATCH_CREATED else f"player#{topic.subject_id}"
+        listed = _MATCHES_PARTITION if topic == ANY_MATCH_CREATED else f"player#{topic.subject_id}"
         return [item["sk"]["S"] for item in self._table.query_last(listed, MAX_NEWEST)]
 
     # --- what happens ----------------------------------------------------------------------
@@ -148,26 +156,26 @@ class DynamoMatchRepository:
         """Store a match after a move; raise `StoreError`, `WriteConflict` if another was first."""
         receipt = secrets.token_hex(8)
         expires: Item = {
-            "expires_at": number_attribute(int((match.last_move_at + self._life).timestamp()))
+            "expires_at": number_attribute(int((match.last_move_at + self._retention).timestamp()))
         }
         moved: Item = {
-            "move_zip": _zipped(_MOVE.dump_json(move)),
+            "move_zip": _compress_value(_MOVE_ADAPTER.dump_json(move)),
             "receipt": string_attribute(receipt),
         }
         moved_key = item_key(f"match#{match.id}", f"move#{move.sequence:06}")
         writes = [
-            self._head(match, expires),
+            self._build_head_put(match, expires),
             self._table.build_put({**moved_key, **moved, **expires}),
         ]
         if move.sequence == 0:
             players = (f"player#{player}" for player in sorted(set(match.pairing.players)))
-            partitions = (_MATCHES, _RUNNING, *players)
+            partitions = (_MATCHES_PARTITION, _RUNNING_PARTITION, *players)
             writes += [
                 self._table.build_put({**item_key(partition, match.id), **expires})
                 for partition in partitions
             ]
         if match.is_finished:
-            running = {"TableName": self._table.name, "Key": item_key(_RUNNING, match.id)}
+            running = {"TableName": self._table.name, "Key": item_key(_RUNNING_PARTITION, match.id)}
             writes.append({"Delete": running})  # type: ignore[typeddict-item]
         try:
             self._table.transact_write(writes)
@@ -176,18 +184,18 @@ class DynamoMatchRepository:
             stored = self._table.get(moved_key)
             if stored is None or stored["receipt"]["S"] != receipt:
                 raise WriteConflict("Another request has changed this match.") from None
-        self._moved(match)
+        self._on_move(match)
 
-    def _head(self, match: ArenaMatch, expires: Item) -> "TransactWriteItemTypeDef":
-        """Return the write of a match, conditional on no move since it was read."""
+    def _build_head_put(self, match: ArenaMatch, expires: Item) -> "TransactWriteItemTypeDef":
+        """Return the write of a match, on condition that no move was made since it was read."""
         item: dict[str, Value] = {
-            **_head(match.id),
-            "match_zip": _zipped(to_snapshot(match)),
+            **_head_key(match.id),
+            "match_zip": _compress_value(to_snapshot(match)),
             "move_count": number_attribute(match.moves),
             **expires,
         }
         if match.active_player is not None:
-            item["listed_as"] = _turn(match.active_player)[":turn"]
+            item["listed_as"] = _turn_values(match.active_player)[":turn"]
             item["changed_at"] = timestamp_attribute(match.started_at)
         if match.moves == 1:
             return self._table.build_put(item, "attribute_not_exists(pk)")
@@ -197,28 +205,28 @@ class DynamoMatchRepository:
 
     # --- reading ---------------------------------------------------------------------------
 
-    def _listed(self, partition: str) -> Iterator[ArenaMatch]:
-        return self._matches([item["sk"]["S"] for item in self._table.query_prefix(partition)])
+    def _read_listed_matches(self, partition: str) -> Iterator[ArenaMatch]:
+        return self._read_matches([item["sk"]["S"] for item in self._table.query_prefix(partition)])
 
-    def _matches(self, ids: list[str]) -> Iterator[ArenaMatch]:
+    def _read_matches(self, ids: list[str]) -> Iterator[ArenaMatch]:
         yield from (
             self._finished_matches[match_id]
             for match_id in ids
             if match_id in self._finished_matches
         )
-        keys = [_head(match_id) for match_id in ids if match_id not in self._finished_matches]
+        keys = [_head_key(match_id) for match_id in ids if match_id not in self._finished_matches]
         for item in self._table.batch_get(keys):
             try:
-                yield self._read(item)
+                yield self._decode_match(item)
             except StoreError as error:  # harms itself alone: the list has the others
                 # An error, so that an alarm tells it: nobody ends the turns of this match.
                 _log.error("%s", error)
 
-    def _read(self, item: Item) -> ArenaMatch:
+    def _decode_match(self, item: Item) -> ArenaMatch:
         """Return the match of a head item; raise `StoreError` if it is unreadable."""
         match_id = item["pk"]["S"].partition("#")[2]
         try:
-            match = from_snapshot(_unzipped(item["match_zip"]), match_id)
+            match = from_snapshot(_decompress_value(item["match_zip"]), match_id)
         except zlib.error:
             raise StoreError(f"The stored match {match_id} cannot be read.") from None
         if match.is_finished:
@@ -228,19 +236,19 @@ class DynamoMatchRepository:
         return match
 
 
-def _head(match_id: str) -> dict[str, Value]:
+def _head_key(match_id: str) -> dict[str, Value]:
     return item_key(f"match#{match_id}", "head")
 
 
-def _turn(player_id: str) -> dict[str, Value]:
+def _turn_values(player_id: str) -> dict[str, Value]:
     return {":turn": string_attribute(f"turn#{player_id}")}
 
 
-def _zipped(raw: bytes) -> Value:
+def _compress_value(raw: bytes) -> Value:
     return {"B": zlib.compress(raw)}
 
 
-def _unzipped(value: Value) -> bytes:
+def _decompress_value(value: Value) -> bytes:
     return zlib.decompress(value["B"])
 
 
@@ -255,7 +263,7 @@ class DynamoWindowCounter:
         seconds = int(window.total_seconds())
         begins = int(self._clock().timestamp()) // seconds * seconds
         ends = begins + seconds
-        item = self._table.update(
+        item = self._table.update_and_return(
             item_key(f"count#{hashlib.sha256(name.encode()).hexdigest()}", str(begins)),
             "SET expires_at = :end ADD many :one",
             "attribute_not_exists(pk) OR many > :none",

@@ -29,7 +29,7 @@ from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
 from cardsharp.store.sqlite_file import FileSchema, SqliteFile, parse_migrations
 
 # Exclusive: a second arena on the same file would overwrite the first one's matches.
-_DATA = FileSchema(
+_DATA_SCHEMA = FileSchema(
     "arena's data file",
     "--data",
     parse_migrations(Path(__file__).with_name("matches.sql")),
@@ -37,7 +37,7 @@ _DATA = FileSchema(
 )
 
 _log = logging.getLogger(__name__)
-_MOVE = TypeAdapter(ArenaMove)
+_MOVE_ADAPTER = TypeAdapter(ArenaMove)
 
 
 class SqliteStorage:
@@ -45,7 +45,7 @@ class SqliteStorage:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         try:
-            self._file = SqliteFile(path, _DATA, read_only=read_only)
+            self._file = SqliteFile(path, _DATA_SCHEMA, read_only=read_only)
         except StoreError as error:
             running = " Perhaps another arena is running on it."
             if read_only:
@@ -53,7 +53,7 @@ class SqliteStorage:
             hint = running if "locked" in str(error) else ""
             raise ConfigError(f"{error}{hint}") from None
 
-    def matches(self) -> Iterable[tuple[str, ArenaMatch | None]]:
+    def iterate_stored_matches(self) -> Iterable[tuple[str, ArenaMatch | None]]:
         """All stored matches by id, unreadable ones None; `ConfigError` for a newer version's."""
         with self._file.locked_connection() as db:
             rows = db.execute("SELECT id, body FROM matches ORDER BY id").fetchall()
@@ -71,7 +71,9 @@ class SqliteStorage:
         query = "SELECT body FROM moves WHERE match_id = ? ORDER BY sequence"
         try:
             with self._file.locked_connection() as db:
-                return [_MOVE.validate_json(body) for (body,) in db.execute(query, (match_id,))]
+                return [
+                    _MOVE_ADAPTER.validate_json(body) for (body,) in db.execute(query, (match_id,))
+                ]
         except ValidationError:
             raise StoreError(f"The stored moves of match {match_id} cannot be read.") from None
 
@@ -85,7 +87,7 @@ class SqliteStorage:
             )
             db.execute(
                 "INSERT INTO moves VALUES (?, ?, ?)",
-                (match.id, move.sequence, _MOVE.dump_json(move).decode()),
+                (match.id, move.sequence, _MOVE_ADAPTER.dump_json(move).decode()),
             )
 
     def close(self) -> None:
@@ -93,33 +95,35 @@ class SqliteStorage:
         self._file.close()
 
 
-_LOOK = ViewOptions(ADMIN_USER, show_debug=True, show_events=True)
-_BOOK = UserDirectory(dict)
+_FULL_VIEW_OPTIONS = ViewOptions(ADMIN_USER, show_debug=True, show_events=True)
+_EMPTY_DIRECTORY = UserDirectory(dict)
 
 
 class ArenaFileReader(SnapshotMatchReader):
     """The matches of the data file at `path`; raises `ConfigError` if it is none, or in use."""
 
     def __init__(self, path: Path, player_names: Mapping[str, str]) -> None:
-        self._storage, self._names = SqliteStorage(path, read_only=True), player_names
-        stored_matches = self._storage.matches()
+        self._storage, self._player_names = SqliteStorage(path, read_only=True), player_names
+        stored_matches = self._storage.iterate_stored_matches()
         self._matches = {name: match for name, match in stored_matches if match is not None}
         state = {True: MatchStatus.FINISHED, False: MatchStatus.RUNNING}
         readable_matches = self._matches.values()
         listed = {
             match.id: (match.started_at, state[match.is_finished]) for match in readable_matches
         }
-        super().__init__(self._snapshot, listed)
+        super().__init__(self._read_snapshot, listed)
 
     def close(self) -> None:
         """Let go of the file."""
         self._storage.close()
 
-    def _snapshot(self, match_id: str) -> MatchSnapshot | None:
+    def _read_snapshot(self, match_id: str) -> MatchSnapshot | None:
         match = self._matches.get(match_id)
         if match is None:
             return None
-        view = full_view(match, _LOOK, self._storage.move_history(match_id), _BOOK)
+        view = full_view(
+            match, _FULL_VIEW_OPTIONS, self._storage.move_history(match_id), _EMPTY_DIRECTORY
+        )
         record, moves = match_from_view(parse_view(view))
-        names = [self._names.get(player, player) for player in match.pairing.players]
+        names = [self._player_names.get(player, player) for player in match.pairing.players]
         return replace(record, header={**record.header, "names": names}), moves

@@ -28,8 +28,10 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
 )
 
 CONTINUATION_SHIFT = 20  # a step of `hope` is half a unit of log-odds
-_SIZE, _PILE_COUNT, _RISK, _HOPE = (PART_OFFSETS[part] for part in ("size", "left", "risk", "hope"))
-_SIZES, _HOPES = PART_SIZES["size"], PART_SIZES["hope"]
+_SIZE_OFFSET, _PILE_COUNT_OFFSET, _RISK_OFFSET, _HOPE_OFFSET = (
+    PART_OFFSETS[part] for part in ("size", "left", "risk", "hope")
+)
+_SIZE_COUNT, _HOPE_COUNT = PART_SIZES["size"], PART_SIZES["hope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,11 @@ class LeafValue(NamedTuple):
     sums: Sums
 
 
-def keys_after_banking_bonus(keys: list[int], cards: list[int]) -> list[int]:
-    """Return the keys of a turn's end after `cards` of the discard pile were banked as well."""
+def suit_keys_with_banked_bonus(keys: list[int], cards: list[int]) -> list[int]:
+    """Return a copy of the suits' keys after the bonus moved `cards` into the bank.
+
+    The keys are those of a turn's end, and the cards come from the discard pile.
+    """
     keys = keys.copy()
     for card in cards:
         keys[SUIT_OF[card]] += OTHER * PLACE_DIGIT[card % RANKS]
@@ -91,31 +96,33 @@ class LeafEvaluator:
 
     def value_of_stopping(self, turn: SimulatedTurn, samples: int = 0) -> float:
         """Return the value of banking the play area now."""
-        return self._stopped(turn, samples or self.limits.samples).win_probability
+        return self._evaluate_stop(turn, samples or self.limits.samples).win_probability
 
     def value_of_bust(self, turn: SimulatedTurn, card: int) -> float:
         """Return the value after `card`, already taken from its place, has busted the turn."""
         if not holds_chest_and_key(turn.saved):
-            return self._worth(turn, turn.bust).win_probability
+            return self._evaluate_turn_end(turn, turn.bust).win_probability
         thrown = turn.area & ~turn.saved | 1 << card
         discard, samples = card_numbers_in(turn.discard | thrown), self.limits.samples
-        return self._with_bonus(turn, turn.bust, discard, turn.rescued, samples).win_probability
+        return self._evaluate_with_bonus(
+            turn, turn.bust, discard, turn.rescued, samples
+        ).win_probability
 
     def value_of_busting_draw(self, turn: SimulatedTurn, card: int) -> float:
         """Return the value after a draw of `card` that busts the turn."""
-        return self.value_of_bust(turn.without_pile_card(card), card)
+        return self.value_of_bust(turn.without_draw_pile_card(card), card)
 
     def value_of_turn_end(self, turn: SimulatedTurn, keys: list[int]) -> float:
         """Return the value of a turn that has ended with these keys."""
-        return self._worth(turn, keys).win_probability
+        return self._evaluate_turn_end(turn, keys).win_probability
 
-    def _stopped(self, turn: SimulatedTurn, samples: int) -> LeafValue:
+    def _evaluate_stop(self, turn: SimulatedTurn, samples: int) -> LeafValue:
         if not holds_chest_and_key(turn.area):
-            return self._worth(turn, turn.stop)
+            return self._evaluate_turn_end(turn, turn.stop)
         discard = card_numbers_in(turn.discard)
-        return self._with_bonus(turn, turn.stop, discard, turn.lying, samples)
+        return self._evaluate_with_bonus(turn, turn.stop, discard, turn.lying, samples)
 
-    def _worth(self, turn: SimulatedTurn, keys: list[int]) -> LeafValue:
+    def _evaluate_turn_end(self, turn: SimulatedTurn, keys: list[int]) -> LeafValue:
         pile_count = turn.pile_count
         sums = self.model.sum_suit_terms(keys, pile_count)
         self.nodes += 1
@@ -134,7 +141,7 @@ class LeafEvaluator:
             )
         return LeafValue(win_probability(-log_odds), log_odds, sums)
 
-    def _with_bonus(
+    def _evaluate_with_bonus(
         self,
         turn: SimulatedTurn,
         keys: list[int],
@@ -142,32 +149,39 @@ class LeafEvaluator:
         bonus_count: int,
         samples: int,
     ) -> LeafValue:
-        """Return the mean over sampled picks of `bonus_count` cards; exact without a choice."""
+        """Return the mean value over sampled picks of `bonus_count` cards.
+
+        The value is exact if the discard pile leaves no choice.
+        """
         if len(discard) <= bonus_count:
-            return self._worth(turn, keys_after_banking_bonus(keys, discard))
+            return self._evaluate_turn_end(turn, suit_keys_with_banked_bonus(keys, discard))
         # The seed depends on the cards only. So all branches of a search sample the same picks,
         # which makes their comparison fair, and the compiled twin finds the same ones.
         dice = SplitMix64(sum(1 << card for card in discard) + bonus_count)
         chance, log_odds = 0.0, 0
         for _ in range(samples):
             sample_to_front(dice, discard, bonus_count)
-            worth = self._worth(turn, keys_after_banking_bonus(keys, discard[:bonus_count]))
+            worth = self._evaluate_turn_end(
+                turn, suit_keys_with_banked_bonus(keys, discard[:bonus_count])
+            )
             chance += worth.win_probability
             log_odds += worth.log_odds
-        return LeafValue(chance / samples, _quotient(log_odds, samples), worth.sums)
+        return LeafValue(chance / samples, _divide_towards_zero(log_odds, samples), worth.sums)
 
     # --- learned value of drawing on ---------------------------------------------------------
 
     def estimate_draw_and_stop_values(self, turn: SimulatedTurn) -> tuple[float, float]:
         """Return the learned values of drawing on and of stopping; the pile must not be empty."""
-        stopped = self._stopped(turn, self.limits.samples)
+        stopped = self._evaluate_stop(turn, self.limits.samples)
         busting = turn.pile & turn.barred
         # One busting card represents all of them: each bust loses the same cards. Only the safe
         # draws use the learned value.
         risk = busting.bit_count() / turn.pile_count
         lowest = (busting & -busting).bit_length() - 1
         bust = self.value_of_busting_draw(turn, lowest) if busting else 0.0
-        on = stopped.sums[2] + self._on(turn, busting.bit_count(), stopped.log_odds)
+        on = stopped.sums[2] + self._shared_continuation_weight(
+            turn, busting.bit_count(), stopped.log_odds
+        )
         log_odds = on * KNOT_STEPS - stopped.log_odds
         if self.network is not None:
             lead = stopped.sums[1]
@@ -177,15 +191,21 @@ class LeafEvaluator:
         safe = win_probability(log_odds)
         return (1.0 - risk) * safe + risk * bust, stopped.win_probability
 
-    def _on(self, turn: SimulatedTurn, busting: int, log_odds: int) -> int:
-        """Return the part of D (drawing on over stopping) that does not belong to one suit."""
+    def _shared_continuation_weight(
+        self, turn: SimulatedTurn, busting_count: int, log_odds: int
+    ) -> int:
+        """Return the part of D that does not belong to one suit.
+
+        D is the value of drawing on over that of stopping.
+        """
         weights = self.model.numbers
         return (
-            weights[_SIZE + min(turn.lying, _SIZES - 1)]
-            + weights[_PILE_COUNT + min(turn.pile_count, CARD_COUNTS - 1)]
-            + weights[_RISK + 16 * busting // turn.pile_count]
+            weights[_SIZE_OFFSET + min(turn.lying, _SIZE_COUNT - 1)]
+            + weights[_PILE_COUNT_OFFSET + min(turn.pile_count, CARD_COUNTS - 1)]
+            + weights[_RISK_OFFSET + 16 * busting_count // turn.pile_count]
             + weights[
-                _HOPE + max(0, min((-log_odds >> CONTINUATION_SHIFT) + _HOPES // 2, _HOPES - 1))
+                _HOPE_OFFSET
+                + max(0, min((-log_odds >> CONTINUATION_SHIFT) + _HOPE_COUNT // 2, _HOPE_COUNT - 1))
             ]
         )
 
@@ -197,6 +217,6 @@ def sample_to_front(rng: SplitMix64, cards: list[int], count: int) -> None:
         cards[i], cards[at] = cards[at], cards[i]
 
 
-def _quotient(dividend: int, by: int) -> int:
-    """Return `dividend` divided by `by`, rounded towards 0 as in C."""
-    return dividend // by if dividend >= 0 else -(-dividend // by)
+def _divide_towards_zero(dividend: int, divisor: int) -> int:
+    """Return `dividend` divided by `divisor`, rounded towards 0 as in C."""
+    return dividend // divisor if dividend >= 0 else -(-dividend // divisor)

@@ -22,7 +22,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
     PILE,
     PLAY_AREA_OFFSET,
     TOP_VALUES,
-    knot_at,
+    knot_and_next_share,
 )
 
 HIDDEN_UNITS = 32
@@ -43,7 +43,7 @@ class WeightField(NamedTuple):
     fraction_bits: int
 
 
-FIELDS = {
+WEIGHT_FIELDS = {
     "suit": WeightField(2 * SUITS * ROWS_PER_SUIT, 12),
     "known": WeightField(SUITS * RANKS, 12),
     "left": WeightField(CARD_COUNTS, 12),
@@ -52,18 +52,18 @@ FIELDS = {
     "out": WeightField(len(KNOTS), 10),
 }
 """Fields of one part of a network, in the order of network.h."""
-WEIGHT_COUNT = OUTPUT_COUNT * HIDDEN_UNITS * sum(field.rows for field in FIELDS.values())
+WEIGHT_COUNT = OUTPUT_COUNT * HIDDEN_UNITS * sum(field.rows for field in WEIGHT_FIELDS.values())
 
 LANE, SIGN = 42, 20
 """Bits of a lane, and the bit that says that a hidden sum, shifted up by it, is above 0."""
-_ONES = sum(1 << LANE * unit for unit in range(HIDDEN_UNITS))
-_UP = _ONES << SIGN
-_HALFWAY = LANE * HIDDEN_UNITS // 2
-_FIRST = (1 << _HALFWAY) - 1
-_MIDDLE = _HALFWAY - LANE
-_MASK, _SIGN_OF_LANE = (1 << LANE) - 1, 1 << LANE - 1
-_SIGNS = (_ONES & _FIRST) * _SIGN_OF_LANE
-_UNIT = 6  # shift of a sum of products (12 + 10 + 5 bits) to `FIXED_POINT_ONE` (21 bits)
+_LANE_ONES = sum(1 << LANE * unit for unit in range(HIDDEN_UNITS))
+_SIGN_BIAS = _LANE_ONES << SIGN
+_HALF_SHIFT = LANE * HIDDEN_UNITS // 2
+_FIRST_HALF_MASK = (1 << _HALF_SHIFT) - 1
+_SUM_SHIFT = _HALF_SHIFT - LANE
+_LANE_MASK, _LANE_SIGN = (1 << LANE) - 1, 1 << LANE - 1
+_FIRST_HALF_SIGNS = (_LANE_ONES & _FIRST_HALF_MASK) * _LANE_SIGN
+_PRODUCT_SHIFT = 6  # shift of a sum of products (12 + 10 + 5 bits) to `FIXED_POINT_ONE` (21 bits)
 
 MAX_CACHED_SUMS = 16384  # cached sums of each part; about 5 MB
 
@@ -87,7 +87,7 @@ class ValueNetwork:
 def weight_rows(weights: "array[int]", output_index: int) -> dict[str, list[Sequence[int]]]:
     """Return the rows of weights of a part, by field."""
     rows, start = dict[str, list[Sequence[int]]](), output_index * (WEIGHT_COUNT // OUTPUT_COUNT)
-    for name, field in FIELDS.items():
+    for name, field in WEIGHT_FIELDS.items():
         ends = range(start, start + field.rows * HIDDEN_UNITS, HIDDEN_UNITS)
         rows[name] = [weights[at : at + HIDDEN_UNITS] for at in ends]
         start = ends.stop
@@ -101,12 +101,16 @@ class CorrectionNetwork:
     """
 
     def __init__(self, rows: dict[str, list[Sequence[int]]], *, apart: bool) -> None:
-        self.suits = SuitActivations([*map(_laned, rows["suit"])], apart=apart)
+        self.suits = SuitActivations([*map(_pack_lanes, rows["suit"])], apart=apart)
         pile_counts = [min(count, CARD_COUNTS - 1) for count in range(CARD_COUNTS + 10)]
-        self._by_pile_count = [_laned(rows["left"][count]) + _UP for count in pile_counts]
-        self._by_next_card = [*map(_laned, rows["known"])]
-        self._lead, self._odds = _laned(rows["lead"][0]), _laned(rows["odds"][0])
-        self._out = [_between(rows["out"], count) for count in pile_counts]
+        self._rows_by_pile_count = [
+            _pack_lanes(rows["left"][count]) + _SIGN_BIAS for count in pile_counts
+        ]
+        self._rows_by_next_card = [*map(_pack_lanes, rows["known"])]
+        self._lead_row, self._odds_row = _pack_lanes(rows["lead"][0]), _pack_lanes(rows["odds"][0])
+        self._output_weights = [
+            _interpolate_output_weights(rows["out"], count) for count in pile_counts
+        ]
 
     def log_odds_correction(
         self, keys: list[int], pile_count: int, lead: int, log_odds: int, next_card: int
@@ -115,29 +119,31 @@ class CorrectionNetwork:
 
         `next_card` is the next card, negative if it is not known.
         """
-        hidden = sum(map(self.suits.__getitem__, keys), self._by_pile_count[pile_count])
-        hidden += lead * self._lead + (log_odds >> ODDS_SHIFT) * self._odds
+        hidden = sum(map(self.suits.__getitem__, keys), self._rows_by_pile_count[pile_count])
+        hidden += lead * self._lead_row + (log_odds >> ODDS_SHIFT) * self._odds_row
         if next_card >= 0:
-            hidden += self._by_next_card[next_card]
+            hidden += self._rows_by_next_card[next_card]
         # ReLU of all 32 units at once: `above` has a bit for each lane whose sum is positive. The
         # next line turns it into a mask of that lane's bits, which sets negative sums to 0.
-        above = hidden >> SIGN & _ONES
+        above = hidden >> SIGN & _LANE_ONES
         hidden &= (above << SIGN) - above
-        first, last = self._out[pile_count]
-        products = (hidden & _FIRST) * first + (hidden >> _HALFWAY) * last + _SIGNS
-        return (products >> _MIDDLE & _MASK) - _SIGN_OF_LANE >> _UNIT
+        first, last = self._output_weights[pile_count]
+        products = (
+            (hidden & _FIRST_HALF_MASK) * first + (hidden >> _HALF_SHIFT) * last + _FIRST_HALF_SIGNS
+        )
+        return (products >> _SUM_SHIFT & _LANE_MASK) - _LANE_SIGN >> _PRODUCT_SHIFT
 
 
 class SuitActivations(dict[int, int]):
     """Sums of the rows of each suit's key; the cache is cleared at `MAX_CACHED_SUMS` entries."""
 
     def __init__(self, rows: list[int], *, apart: bool) -> None:
-        self._rows, self._apart = rows, apart
+        self._rows, self._has_play_area_rows = rows, apart
 
     def __missing__(self, key: int) -> int:
         lies, rest = divmod(key, PLAY_AREA_OFFSET)
         suit, places = divmod(rest, KEYS)
-        start = (lies * self._apart * SUITS + suit) * ROWS_PER_SUIT
+        start = (lies * self._has_play_area_rows * SUITS + suit) * ROWS_PER_SUIT
         total = sum(self._rows[start + row] for row in active_rows(places))
         if len(self) >= MAX_CACHED_SUMS:
             self.clear()
@@ -145,13 +151,16 @@ class SuitActivations(dict[int, int]):
         return total
 
 
-def _between(knots: list[Sequence[int]], pile_count: int) -> tuple[int, int]:
-    """Return the output weights in 32nds, in two halves; the units of each half are reversed."""
-    knot, share = knot_at(pile_count)
+def _interpolate_output_weights(knots: list[Sequence[int]], pile_count: int) -> tuple[int, int]:
+    """Return the output weights at a pile count, in 32nds and packed in two halves.
+
+    The weights between two knots are interpolated. The units of each half are reversed.
+    """
+    knot, share = knot_and_next_share(pile_count)
     pairs = zip(knots[knot], knots[knot + 1], strict=True)
     out = [low * (KNOT_STEPS - share) + high * share for low, high in pairs]
     half = HIDDEN_UNITS // 2
-    return _laned(out[:half][::-1]), _laned(out[half:][::-1])
+    return _pack_lanes(out[:half][::-1]), _pack_lanes(out[half:][::-1])
 
 
 def active_rows(places: int) -> Iterator[int]:
@@ -169,5 +178,5 @@ def active_rows(places: int) -> Iterator[int]:
         yield RANKS * 3 + TOP_VALUES * at + group
 
 
-def _laned(units: Sequence[int]) -> int:
+def _pack_lanes(units: Sequence[int]) -> int:
     return sum(unit << LANE * at for at, unit in enumerate(units))

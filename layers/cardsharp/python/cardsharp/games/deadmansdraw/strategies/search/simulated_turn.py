@@ -105,9 +105,9 @@ class SimulatedTurn:
         self.lying += 1
         self.stop[suit] += key
 
-    def without_pile_card(self, card: int) -> "SimulatedTurn":
+    def without_draw_pile_card(self, card: int) -> "SimulatedTurn":
         """Return this turn without a card of the draw pile."""
-        turn = self._without(card, PILE)
+        turn = self._copy_without_card(card, PILE)
         turn.pile ^= 1 << card
         turn.pile_count -= 1
         turn.known_top = NO_CARD
@@ -115,13 +115,13 @@ class SimulatedTurn:
 
     def without_bank_card(self, card: int) -> "SimulatedTurn":
         """Return this turn without a card of the player's bank."""
-        turn = self._without(card, OTHER)
+        turn = self._copy_without_card(card, OTHER)
         turn.own_bank ^= 1 << card
         return turn
 
     def without_opponent_card(self, card: int) -> "SimulatedTurn":
         """Return this turn without a card of the opponent's bank."""
-        turn = self._without(card, MOVER)
+        turn = self._copy_without_card(card, MOVER)
         turn.opponent_bank ^= 1 << card
         return turn
 
@@ -131,7 +131,7 @@ class SimulatedTurn:
         turn.discard ^= 1 << card
         return turn
 
-    def _without(self, card: int, place: int) -> "SimulatedTurn":
+    def _copy_without_card(self, card: int, place: int) -> "SimulatedTurn":
         turn = self.copy()
         digit = place * PLACE_DIGIT[card % RANKS]
         suit = SUIT_OF[card]

@@ -42,7 +42,7 @@ class TurnSearch(LeafEvaluator):
             return self.value_of_stopping(turn)
         if turn.known_top >= 0:
             return self.value_of_placing(
-                turn.without_pile_card(turn.known_top), turn.known_top, kraken_draws, depth
+                turn.without_draw_pile_card(turn.known_top), turn.known_top, kraken_draws, depth
             )
         total = 0.0
         pile, barred = turn.pile, turn.barred
@@ -56,23 +56,25 @@ class TurnSearch(LeafEvaluator):
             if not cards:
                 continue
             if not barred >> shift & 1:
-                total += self._draw_suit(turn, suit, kraken_draws, depth)
+                total += self._sum_suit_draw_values(turn, suit, kraken_draws, depth)
             elif not depth:
                 total += cards.bit_count() * self.value_of_busting_draw(
                     turn, shift + CARD_BITS[cards][0]
                 )
         return total / turn.pile_count
 
-    def _draw_suit(self, turn: SimulatedTurn, suit: int, owed: int, level: int) -> float:
+    def _sum_suit_draw_values(
+        self, turn: SimulatedTurn, suit: int, kraken_draws: int, depth: int
+    ) -> float:
         cards = turn.pile >> RANKS * suit & 0x3F
-        if level:
+        if depth:
             groups = [(RANKS * suit + MIDDLE_CARD[cards], cards.bit_count())]
         else:
             groups = group_equivalent(turn.own_bank, suit, cards, is_fine=True)
         total = 0.0
         for card, group_size in groups:
             total += group_size * self.value_of_placing(
-                turn.without_pile_card(card), card, owed, level
+                turn.without_draw_pile_card(card), card, kraken_draws, depth
             )
         return total
 
@@ -88,7 +90,7 @@ class TurnSearch(LeafEvaluator):
         turn.place_card(card)
         if level >= self.limits.max_depth:
             return self.value_with_kraken_draws(turn, kraken_draws, level)
-        return self._effect(turn, SUIT_OF[card], kraken_draws, level + 1)
+        return self._value_of_best_answer(turn, SUIT_OF[card], kraken_draws, level + 1)
 
     def value_with_kraken_draws(self, turn: SimulatedTurn, kraken_draws: int, level: int) -> float:
         """Return the value without a pending effect; `kraken_draws` draws are still due.
@@ -96,14 +98,14 @@ class TurnSearch(LeafEvaluator):
         Below the root, the last of these draws is valued at the learned value of drawing on.
         """
         if not kraken_draws or not turn.pile_count:
-            return self.value_of_continuing(turn, level)
+            return self.value_of_stop_or_draw(turn, level)
         # The learned value assumes a draw, so it fits the last due draw exactly. Searching that
         # draw, too, would multiply the tree by the number of suits.
         if kraken_draws == 1 and level:
             return self.estimate_draw_and_stop_values(turn)[0]
         return self.value_of_drawing(turn, kraken_draws - 1, level or 1)
 
-    def value_of_continuing(self, turn: SimulatedTurn, level: int) -> float:
+    def value_of_stop_or_draw(self, turn: SimulatedTurn, level: int) -> float:
         """Return the value without a pending effect: the better of stopping and drawing on."""
         if not turn.pile_count:
             return self.value_of_stopping(turn)
@@ -113,42 +115,50 @@ class TurnSearch(LeafEvaluator):
 
     # --- effects -----------------------------------------------------------------------------
 
-    def _effect(self, turn: SimulatedTurn, suit: int, owed: int, level: int) -> float:
-        """Return the value after the best answer to the effect of the card placed last."""
+    def _value_of_best_answer(
+        self, turn: SimulatedTurn, suit: int, kraken_draws: int, depth: int
+    ) -> float:
+        """Return the value of the best answer to the effect of the card that was just placed."""
         if suit == HOOK and turn.own_bank:
-            return max(self.value_of_hook(turn, card, level) for card in top_cards(turn.own_bank))
+            return max(
+                self.value_of_hook_target(turn, card, depth) for card in top_cards(turn.own_bank)
+            )
         if suit == SWORD and (targets := sword_targets(turn.own_bank, turn.opponent_bank)):
-            return max(self.value_of_sword(turn, card, level) for card in targets)
+            return max(self.value_of_sword_target(turn, card, depth) for card in targets)
         if suit == CANNON and turn.opponent_bank:
             return max(
-                self.value_of_cannon(turn, card, owed, level)
+                self.value_of_cannon_target(turn, card, kraken_draws, depth)
                 for card in top_cards(turn.opponent_bank)
             )
         if suit == MAP and turn.discard:
-            return self._map_to_come(turn, level)
+            return self._compute_expected_map_value(turn, depth)
         if suit == ORACLE and turn.pile_count:
-            return self._oracle_to_come(turn, owed, level)
-        return self.value_with_kraken_draws(turn, KRAKEN_DRAWS if suit == KRAKEN else owed, level)
+            return self._compute_expected_oracle_value(turn, kraken_draws, depth)
+        return self.value_with_kraken_draws(
+            turn, KRAKEN_DRAWS if suit == KRAKEN else kraken_draws, depth
+        )
 
     def value_of_ending_turn(self, turn: SimulatedTurn) -> float:
         """Return the value of banking the play area now, with more samples than in the search."""
         return self.value_of_stopping(turn, self.limits.root_samples)
 
-    def value_of_oracle_card(self, turn: SimulatedTurn, card: int, kraken_draws: int) -> float:
+    def value_of_taking_oracle_card(
+        self, turn: SimulatedTurn, card: int, kraken_draws: int
+    ) -> float:
         """Return the value of taking the card that an Oracle has shown."""
         return self.value_of_placing(
-            turn.without_pile_card(card), card, max(0, kraken_draws - 1), 0
+            turn.without_draw_pile_card(card), card, max(0, kraken_draws - 1), 0
         )
 
-    def value_of_hook(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+    def value_of_hook_target(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """Return the value of answering a Hook with `card`."""
         return self.value_of_placing(turn.without_bank_card(card), card, 0, level)
 
-    def value_of_sword(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+    def value_of_sword_target(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """Return the value of answering a Sword with `card`."""
         return self.value_of_placing(turn.without_opponent_card(card), card, 0, level)
 
-    def value_of_cannon(
+    def value_of_cannon_target(
         self, turn: SimulatedTurn, card: int, kraken_draws: int, level: int = 0
     ) -> float:
         """Return the value of answering a Cannon with `card`."""
@@ -156,23 +166,25 @@ class TurnSearch(LeafEvaluator):
         shot.discard |= 1 << card
         return self.value_with_kraken_draws(shot, kraken_draws, level)
 
-    def value_of_map_card(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
+    def value_of_taking_map_card(self, turn: SimulatedTurn, card: int, level: int = 0) -> float:
         """Return the value of taking `card` out of the discard pile for a Map."""
         return self.value_of_placing(turn.without_discard_card(card), card, 0, level)
 
-    def _map_to_come(self, turn: SimulatedTurn, level: int) -> float:
+    def _compute_expected_map_value(self, turn: SimulatedTurn, depth: int) -> float:
         # Of a Map's three cards the player takes the best. A value for each card of the discard
         # pile is enough: the offers need not be enumerated.
         values = list[float]()
         for card, group_size in group_all_suits(
-            turn.discard, turn.own_bank, turn.barred, is_fine=level <= 1
+            turn.discard, turn.own_bank, turn.barred, is_fine=depth <= 1
         ):
-            values += [self.value_of_map_card(turn, card, level)] * group_size
+            values += [self.value_of_taking_map_card(turn, card, depth)] * group_size
         return expected_best_of_three(values)
 
-    def _oracle_to_come(self, turn: SimulatedTurn, owed: int, level: int) -> float:
+    def _compute_expected_oracle_value(
+        self, turn: SimulatedTurn, kraken_draws: int, depth: int
+    ) -> float:
         stop, total = self.value_of_stopping(turn), 0.0
-        duty = max(0, owed - 1)
+        duty = max(0, kraken_draws - 1)
         for _, shift in SUIT_SHIFTS:
             cards = turn.pile >> shift & 0x3F
             if not cards:
@@ -180,7 +192,7 @@ class TurnSearch(LeafEvaluator):
             value = stop
             if not turn.barred >> shift & 1:
                 card = shift + MIDDLE_CARD[cards]
-                value = self.value_of_placing(turn.without_pile_card(card), card, duty, level)
+                value = self.value_of_placing(turn.without_draw_pile_card(card), card, duty, depth)
             total += cards.bit_count() * max(value, stop)
         return total / turn.pile_count
 

@@ -23,7 +23,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
     PILE,
     PLAY_AREA_OFFSET,
     TOP_VALUES,
-    knot_at,
+    knot_and_next_share,
 )
 
 MAX_LEAD = 30  # points; a greater lead counts as this
@@ -52,7 +52,7 @@ WEIGHT_COUNT = sum(PART_SIZES.values())
 
 MAX_CACHED_TERMS = 2048  # cached terms for each size of the draw pile; about 15 MB in all
 _MAX_LOG_ODDS, _MINUS_ONE = 30 * FIXED_POINT_ONE, -1.0 / FIXED_POINT_ONE
-_LEAD_FIELD, _ON_FIELD = 56, 80
+_LEAD_SHIFT, _CONTINUATION_SHIFT = 56, 80
 _VALUE_HALF, _VALUE_MASK = 1 << 55, (1 << 56) - 1
 _LEAD_HALF, _LEAD_MASK = 1 << 23, (1 << 24) - 1
 
@@ -74,7 +74,7 @@ class ValueModel:
         if len(weights) != WEIGHT_COUNT:
             raise ValueError(f"A model has {WEIGHT_COUNT} numbers, not {len(weights)}.")
         self.numbers, self.network = weights, network
-        self.parts = tuple(SuitTerms(self, count) for count in range(CARD_COUNTS + 10))
+        self.parts = tuple(SuitTermCache(self, count) for count in range(CARD_COUNTS + 10))
         self.frames = tuple(LeadTerms(self, count) for count in range(CARD_COUNTS + 10))
 
     def __deepcopy__(self, memo: object) -> "ValueModel":
@@ -84,7 +84,7 @@ class ValueModel:
 
     def interpolate(self, part: str, index: int, pile_count: int) -> int:
         """Return an interpolated weight of a part with knots, in units of `FIXED_POINT_ONE`."""
-        knot, share = knot_at(pile_count)
+        knot, share = knot_and_next_share(pile_count)
         knot_size = PART_SIZES[part] // len(KNOTS)
         start = PART_OFFSETS[part] + knot * knot_size + index
         low, high = self.numbers[start], self.numbers[start + knot_size]
@@ -95,22 +95,26 @@ class ValueModel:
         return self.numbers[PART_OFFSETS[part] + index]
 
     def sum_suit_terms(self, keys: list[int], pile_count: int) -> Sums:
-        # One integer holds three sums (see `SuitTerms`). Each field is signed, so half its range is
-        # added before it is masked; otherwise a negative sum would borrow from the field above it.
         """Return the sums over the keys of all suits."""
+        # One integer holds three sums (see `SuitTermCache`). Each field is signed, so half its
+        # range is added before it is masked. Otherwise a negative sum would borrow from the field
+        # above it.
         total = sum(map(self.parts[pile_count].__getitem__, keys))
         value = (total + _VALUE_HALF & _VALUE_MASK) - _VALUE_HALF
-        rest = total - value >> _LEAD_FIELD
+        rest = total - value >> _LEAD_SHIFT
         lead = (rest + _LEAD_HALF & _LEAD_MASK) - _LEAD_HALF
-        return value, lead, rest - lead >> _ON_FIELD - _LEAD_FIELD
+        return value, lead, rest - lead >> _CONTINUATION_SHIFT - _LEAD_SHIFT
 
     def log_odds(self, sums: Sums, pile_count: int, next_suit: int) -> int:
-        """Return V of the mover; `next_suit` is the next card's suit, -1 if it is not known."""
+        """Return the log odds V of the mover.
+
+        `next_suit` is the next card's suit, -1 if it is not known.
+        """
         value = sums[0] + self.frames[pile_count][sums[1]]
         return value if next_suit < 0 else value + self.interpolate("known", next_suit, pile_count)
 
 
-class SuitTerms(dict[int, int]):
+class SuitTermCache(dict[int, int]):
     """Term of each suit's key for a draw pile of `pile_count` cards, computed on first use.
 
     There are 80,000 keys and a process plays for days, so the cache is cleared at
@@ -136,14 +140,14 @@ class SuitTerms(dict[int, int]):
                 value += self.model.interpolate("place", at, self.pile_count)
         value += self.model.interpolate("table", table_index(suit, tops), self.pile_count)
         lead = stack_points(suit, tops[MOVER]) - stack_points(suit, tops[OTHER])
-        on = self._on(suit, tops, counts[PILE], lies=bool(lies))
-        packed = value + (lead << _LEAD_FIELD) + (on << _ON_FIELD)
+        on = self._continuation_weight(suit, tops, counts[PILE], lies=bool(lies))
+        packed = value + (lead << _LEAD_SHIFT) + (on << _CONTINUATION_SHIFT)
         if len(self) >= MAX_CACHED_TERMS:
             self.clear()
         self[key] = packed
         return packed
 
-    def _on(self, suit: int, tops: list[int], unseen: int, *, lies: bool) -> int:
+    def _continuation_weight(self, suit: int, tops: list[int], unseen: int, *, lies: bool) -> int:
         model = self.model
         if lies:
             return model.weight("lying", (suit * TOP_VALUES + tops[OTHER]) * TOP_VALUES + unseen)

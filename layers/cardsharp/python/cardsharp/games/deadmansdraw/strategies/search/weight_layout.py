@@ -20,7 +20,7 @@ _SPREAD = tuple(
 PLAY_AREA_OFFSET = SUITS * KEYS  # added to a key whose suit lies in the play area
 
 
-def knot_at(pile_count: int) -> tuple[int, int]:
+def knot_and_next_share(pile_count: int) -> tuple[int, int]:
     """Return the knot at or below a size of the draw pile, and the share of the next one.
 
     The share is in 32nds of the distance to the next knot.
@@ -30,6 +30,11 @@ def knot_at(pile_count: int) -> tuple[int, int]:
     return 2, min(pile_count - 16, KNOT_STEPS)
 
 
-def suit_key(suit: int, mover: int, other: int, pile: int) -> int:
+def suit_key(suit: int, mover_cards: int, other_cards: int, pile_cards: int) -> int:
     """Return the key of a suit. Each argument is the set of its six cards in that place."""
-    return suit * KEYS + MOVER * _SPREAD[mover] + OTHER * _SPREAD[other] + PILE * _SPREAD[pile]
+    return (
+        suit * KEYS
+        + MOVER * _SPREAD[mover_cards]
+        + OTHER * _SPREAD[other_cards]
+        + PILE * _SPREAD[pile_cards]
+    )

@@ -30,44 +30,47 @@ def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]
     content = {"format": WEIGHTS_FORMAT, "provenance": provenance}
     if isinstance(model, ValueModel):
         content["network"] = model.network is not None
-    encoded_weights = b85encode(compress(_little(model.numbers).tobytes(), 9)).decode()
+    encoded_weights = b85encode(compress(_swap_if_big_endian(model.numbers).tobytes(), 9)).decode()
     return json.dumps(content | {"numbers": encoded_weights}, indent=1, ensure_ascii=False)
 
 
-def parse_weights(text: str) -> ValueModel:
+def parse_value_model(text: str) -> ValueModel:
     """Return the model of a weight file; raise `ValueError` if it cannot be read."""
     content = json.loads(text)
     if not isinstance(content, dict) or content.get("format") != WEIGHTS_FORMAT:
         raise ValueError(f"This is not a weight file of format {WEIGHTS_FORMAT}; train again.")
     network = load_shipped_network() if content.get("network") else None
-    return ValueModel(_unpacked("i", content["numbers"], WEIGHT_COUNT), network)
+    return ValueModel(_decode_weights("i", content["numbers"], WEIGHT_COUNT), network)
 
 
 @cache
 def load_shipped_network() -> ValueNetwork:
     """Load the shipped network, which a weight file may use beside its tables."""
     content = json.loads((FOLDER / "network.json").read_text("utf-8"))
-    return ValueNetwork(_unpacked("h", content["numbers"], WEIGHTS))
+    return ValueNetwork(_decode_weights("h", content["numbers"], WEIGHTS))
 
 
 @cache
 def load_model(name: str) -> ValueModel:
     """Return the model of the weight file `name` beside this module, read once a process."""
-    return parse_weights((FOLDER / f"{name}.json").read_text("utf-8"))
+    return parse_value_model((FOLDER / f"{name}.json").read_text("utf-8"))
 
 
-def _unpacked(kind: Literal["i", "h"], packed: str, expected_count: int) -> "array[int]":
-    weights = array(kind)
+def _decode_weights(typecode: Literal["i", "h"], packed: str, expected_count: int) -> "array[int]":
+    weights = array(typecode)
     weights.frombytes(decompress(b85decode(packed)))
     if len(weights) != expected_count:
         raise ValueError(
             f"The file holds {len(weights)} numbers, not {expected_count}; train again."
         )
-    return _little(weights)
+    return _swap_if_big_endian(weights)
 
 
-def _little(numbers: "array[int]") -> "array[int]":
-    """Return `numbers` in little-endian order on any machine. The function is its own inverse."""
+def _swap_if_big_endian(numbers: "array[int]") -> "array[int]":
+    """Return `numbers` in little-endian order on any machine.
+
+    The function is its own inverse.
+    """
     if sys.byteorder == "big":
         numbers = numbers[:]
         numbers.byteswap()
