@@ -47,6 +47,7 @@ MINUTES = 3
 LIST_SECONDS = 30  # that a long poll for the list lasts, and so the time between two requests
 PERMITTED_SECONDS = 3  # between two, where the arena permits 100 requests a minute
 START_INTERVAL_SECONDS = 15  # from the start of a contest to that of the next
+PLAY_SECONDS = 5.1  # from the moment a match is found until it is ended here
 DELIVERY_SECONDS = 1  # that an answer and the queue take in this simulation
 
 
@@ -195,6 +196,28 @@ def test_r42_a_second_match_is_found_when_the_list_is_requested_next(
     scenario = SecondMatchScenario(config, tmp_path)
     scenario.play()
     assert interval / 2 < max(scenario.waits) <= interval + DELIVERY_SECONDS
+
+
+class NextMatchScenario(SecondMatchScenario):
+    """One match of ours after the other, each ended some time after it was found."""
+
+    def _run_matches(self) -> None:
+        self.waits: list[float] = []
+        for _ in range(6):
+            self.waits.append(self._found_after(self._begin_ours()))
+            self.sleep(7.3)
+
+    def _end(self, match_id: str) -> None:
+        self.sleep(PLAY_SECONDS)
+        super()._end(match_id)
+
+
+def test_r42_a_match_that_follows_another_is_found_at_once(tmp_path: Path) -> None:
+    """When no match of ours runs any more, the arena holds a request back, as any long poll."""
+    config = replace(CALM_RUN, concurrency=1, rate_limit=None, opponent_seconds=(0.5, 1))
+    scenario = NextMatchScenario(config, tmp_path)
+    scenario.play()
+    assert max(scenario.waits) <= PERMITTED_SECONDS + DELIVERY_SECONDS + PLAY_SECONDS
 
 
 class StackContests(ListeningScenario):

@@ -3,8 +3,9 @@
 It asks the arena for the matches in which it is our turn, by one long poll after the other. The
 arena holds such a request back for up to 30 s, but answers at once while it is our turn in any
 match. So after an answer with matches the poller lets the time of a long poll pass before it
-asks again, counted from its last request. It asks earlier only if the arena says by its headers
-that it permits more requests: then the list gets a fifth of them.
+asks again, counted from its last request. It asks earlier once those matches have ended and none
+runs, because then the arena holds the request back again. It also asks earlier if the arena says
+by its headers that it permits more requests: then the list gets a fifth of them.
 
 Between two requests, and during one while a match runs, the poller checks the leases (docs/
 architecture.md, "The life of a match"). A match whose worker died is found in two ways: the
@@ -51,6 +52,8 @@ class MatchPoller:
     _error_count: int = 0  # errors since the last answer
     _repeated_refusal: ArenaError | None = None  # the latest refusal, if the arena has repeated it
     _listed_ids: tuple[str, ...] = ()  # the matches that the arena named last
+    _started_ids: set[str] = field(default_factory=set)  # those of them that have run in the log
+    _ended_ids: set[str] = field(default_factory=set)  # matches that ended after they were listed
     _requested_at: float = 0  # when the list was requested last
     _answered_at: float = 0  # when the answer or the error to that arrived
     _error_pause: timedelta = timedelta(0)  # the pause after an error
@@ -113,6 +116,8 @@ class MatchPoller:
         self._min_turn_timeout = min(
             (limit for limit in limits if limit is not None), default=self._min_turn_timeout
         )
+        self._ended_ids |= self._started_ids - self.dispatcher.running_ids
+        self._started_ids = set()
         self._listed_ids = tuple(match.id for match in matches)
 
     def _list_matches(self) -> list[MatchView]:
@@ -154,7 +159,7 @@ class MatchPoller:
         successor is due, it leaves the next request to that one for a moment.
         """
         min_interval = self.timing.min_request_interval
-        interval = self._choose_list_interval() if self._listed_ids else min_interval
+        interval = self._choose_list_interval() if self._is_turn_of_ours_open() else min_interval
         due = max(
             self._requested_at + interval.total_seconds(),
             self._answered_at + self._error_pause.total_seconds(),
@@ -163,6 +168,18 @@ class MatchPoller:
             leave_until = max(self._successor_due_at, self._answered_at)
             due = max(due, leave_until + min_interval.total_seconds())
         return timedelta(seconds=due - self.dispatcher.clock.monotonic())
+
+    def _is_turn_of_ours_open(self) -> bool:
+        """Return True if the arena may answer at once, because it is our turn in some match.
+
+        Once the matches that it named have ended and none runs, it holds the next request back,
+        like any long poll. But an arena that names a match again after its end answers at once.
+        """
+        listed_ids = set(self._listed_ids)
+        if not listed_ids or listed_ids & self._ended_ids:
+            return bool(listed_ids)
+        have_ended = listed_ids <= self._started_ids and not self.dispatcher.running_ids
+        return not have_ended
 
     def _choose_list_interval(self) -> timedelta:
         """Return the time between two list requests if the arena answers the first at once.
@@ -220,6 +237,7 @@ class MatchPoller:
             self._dispatched_count += self.dispatcher.dispatch_unattended(
                 match_ids, self._max_matches, self._answered_at
             )
+            self._started_ids |= self.dispatcher.running_ids.intersection(self._listed_ids)
         except StoreError as error:
             _log.warning("%s", error)
 
