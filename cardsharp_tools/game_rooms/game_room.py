@@ -189,7 +189,7 @@ class GameRoom:
         self.faults.update(sitting.fault_counts)
         if self.stopped.is_set():
             return
-        stored_matches = sitting.stored_parts()
+        stored_matches = sitting.match_log_records()
         stored_id = store_match_parts(stored_matches)
         rendered: list[RenderedMatch] = []
         self._guard.run(

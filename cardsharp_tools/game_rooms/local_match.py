@@ -280,7 +280,7 @@ class LocalMatch(Generic[S, P, A]):
         """Number of failed decisions of each user's bot that has failed."""
         return {bot.name: bot.faults for bot in self.bots.values() if bot.faults}
 
-    def stored_parts(self) -> list[StoredMatch]:
+    def match_log_records(self) -> list[StoredMatch]:
         """Return the parts in which the log stores the match; empty if it cannot be stored.
 
         The person in the log is the host; other people appear like bots.

@@ -20,7 +20,7 @@ from cardsharp_tools.match_sources.match_logs import game_of_match, import_match
 _MAX_MATCHES = 1_000_000
 
 
-def export_matches(source: MatchReader, path: Path) -> int:
+def export_missing_matches(source: MatchReader, path: Path) -> int:
     """Copy the finished matches that a file lacks, in order of play; return their number.
 
     Each keeps its moments, intents and facts; notes are left out, as they expire anyway. Raises

@@ -78,7 +78,7 @@ def test_a_step_is_decided_anew_and_taken_back(
 def test_branches_are_gone_through_in_a_file(browser: Browser, tmp_path: Path) -> None:
     """From where one begins it has its own steps; then the match as it was played again."""
     record, moves = sample_match("deadmansdraw")
-    branch = play_branch(find_branch_point(record, moves, 9)).stored_parts()[0]
+    branch = play_branch(find_branch_point(record, moves, 9)).match_log_records()[0]
     rendered_branches = {branch[0].match_id: render_match(*branch)}
     ids = {record.match_id: [*rendered_branches]}
     branches = render_branches(

@@ -31,7 +31,7 @@ from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.cli.commands.cloud.stack_options import SettingChanges
 from cardsharp_tools.cli.health_checks import CheckStatus
 from cardsharp_tools.local_cloud.emulator import Emulator
-from cardsharp_tools.operations.export import export_matches
+from cardsharp_tools.operations.export import export_missing_matches
 from cardsharp_tools.operations.preflight import (
     DEPLOYER_TEMPLATE,
     ConcurrencyDemand,
@@ -251,9 +251,9 @@ def test_finished_matches_are_copied_once_with_all_that_they_have(
     played(log, "first")
     take_lease(log, name="running")
     file = tmp_path / "mine.db"
-    assert export_matches(log, file) == 1
+    assert export_missing_matches(log, file) == 1
     played(log, "second")
-    assert export_matches(log, file) == 1, "only what is new"
+    assert export_missing_matches(log, file) == 1, "only what is new"
     exported_log = build_match_log(f"sqlite:{file}", SystemClock())
     assert {match.match_id for match in exported_log.matches()} == {"first", "second"}
     copy, origin = require_match(exported_log, "first"), require_match(log, "first")
@@ -279,7 +279,7 @@ def test_a_match_that_cannot_be_read_keeps_no_other_from_being_copied(
         )
     assert require_match(log, "odd").read_error, "it hides no other from whoever lists them"
     with pytest.raises(StoreError, match=r"Match bad cannot be read completely.*\n.*copied: 3"):
-        export_matches(log, file)
+        export_missing_matches(log, file)
     exported_log = build_match_log(f"sqlite:{file}", SystemClock())
     assert [match.match_id for match in exported_log.matches()] == ["deal-10", "deal-2", "deal-1"]
     exported_log.close()

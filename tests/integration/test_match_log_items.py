@@ -23,7 +23,7 @@ from cardsharp.errors import StoreError
 from cardsharp.store.dynamodb_match_items import LEGACY_NAMES
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import MoveRecord, MoveSummary
-from cardsharp_tools.operations.export import export_matches, rewrite_legacy_matches
+from cardsharp_tools.operations.export import export_missing_matches, rewrite_legacy_matches
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -220,7 +220,7 @@ def test_a_packed_match_is_read_continued_and_rewritten_by_an_export(
     assert notes[0].body
     packed = items_of(moto, table.name, PACKED)
     assert "B" in kinds(packed)
-    assert export_matches(log, tmp_path / "mine.db") >= 1
+    assert export_missing_matches(log, tmp_path / "mine.db") >= 1
     assert rewrite_legacy_matches(table, log) == 1
     assert (require_match(log, PACKED), log.moves(PACKED), log.notes(PACKED)) == (
         match,

@@ -383,7 +383,7 @@ def test_small_files_hold_the_branches(capsys: pytest.CaptureFixture[str], tmp_p
         for step in range(1, 75, case_count(24, full=6)):
             ((branch_record, moves),) = play_branch(
                 find_branch_point(record, source.moves(match), step)
-            ).stored_parts()
+            ).match_log_records()
             import_match(branch_record, moves, log)
     file, cli = tmp_path / "match.html", Cli(capsys)
     assert cli("watch", FINAL, "--html", str(file)).code == 0

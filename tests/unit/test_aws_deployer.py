@@ -276,7 +276,7 @@ def test_no_template_violates_a_service_rule(path: Path) -> None:
 def test_every_rule_has_a_unique_name_a_source_and_a_planted_breach() -> None:
     assert len({rule["name"] for rule in RULES}) == len(RULES)
     for rule in RULES:
-        assert rule["source"].startswith("https://") or rule["name"] == "check-service-metric"
+        assert rule["source"].startswith("https://") or rule["name"] == "check-aws-metrics-exist"
         assert rule["says"]
         assert rule["by"] in {BY_LINT, MODEL_RULE, "here"}
         assert rule["breaches"], rule["name"]

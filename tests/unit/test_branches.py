@@ -84,7 +84,7 @@ def test_a_branch_starts_with_its_players_knowledge_and_is_stored(game: Game) ->
         assert (
             branch.simulation.current_position(branch.opening[1]) == positions[point.step.sequence]
         )
-        (branch_record, branch_moves), *_ = branch.stored_parts()
+        (branch_record, branch_moves), *_ = branch.match_log_records()
         header = header_of(branch_record)
         assert (header.branch.of, header.branch.step) == (record.match_id, point.step_number)
         assert (header.branch.same, branch_record.status) == (same, MatchStatus.FINISHED)
@@ -102,8 +102,8 @@ def test_a_branch_starts_with_its_players_knowledge_and_is_stored(game: Game) ->
                 assert reasons[move.sequence] == (
                     move.intent if move.sequence in visible_sequences else None
                 )
-    first = branched(find_branch_point(record, moves, len(moves) // 2)).stored_parts()[0]
-    ((branch_record, _), *_) = branched(find_branch_point(*first, 1)).stored_parts()
+    first = branched(find_branch_point(record, moves, len(moves) // 2)).match_log_records()[0]
+    ((branch_record, _), *_) = branched(find_branch_point(*first, 1)).match_log_records()
     assert header_of(branch_record).branch.of == first[0].match_id  # type: ignore[union-attr]
     running = replace(record, status=MatchStatus.RUNNING, outcome=None)
     with pytest.raises(ConfigError, match="not over"):
@@ -119,7 +119,7 @@ def test_a_branch_of_a_deal_goes_on_to_the_ten_points_of_its_match() -> None:
     score: Any = record.header["score"]
     point = find_branch_point(record, moves, 1)
     side, branch = point.seat % 2, branched(point)
-    points, parts, end = [score[side]], branch.stored_parts(), branch.state
+    points, parts, end = [score[side]], branch.match_log_records(), branch.state
     for branch_record, _ in parts:
         seats, scores = header_of(branch_record).seats, (branch_record.outcome or {})["scores"]
         points.append(scores[min(seats) % 2])  # type: ignore[index]

@@ -68,7 +68,7 @@ def _iter_target_queues(expression: Expression) -> Iterator[Expression]:
             yield from _iter_target_queues(child) if key != "RedrivePolicy" else ()
 
 
-def check_service_metric(template: Template) -> Iterator[str]:
+def check_aws_metrics_exist(template: Template) -> Iterator[str]:
     """Check the metrics of alarms and widgets against those that each AWS service has.
 
     Yields each alarm or widget on a metric or dimensions that its service does not have.

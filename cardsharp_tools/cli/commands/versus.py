@@ -235,7 +235,7 @@ def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
         screen, ask, console, advisor, options.hints, config.decision_class, can_undo=True
     )
     sitting.play({you: person}, show_reasons=options.explain, explain_rules=options.teach)
-    match_id = store_match_parts(sitting.stored_parts())
+    match_id = store_match_parts(sitting.match_log_records())
     winner_names = [screen.names[seat] for seat in sitting.winning_seats]
     console.print()
     console.print(result_text(winner_names, player_quit=sitting.player_quit))

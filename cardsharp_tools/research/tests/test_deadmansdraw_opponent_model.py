@@ -94,7 +94,7 @@ def test_equal_player_is_promoted_in_under_five_percent() -> None:
     assert won <= ERROR_RATE * 100
 
 
-class FittedPlayer:
+class ProfileTwinPlayer:
     """Decides by an entry's figures, as `native/fitted.c` does."""
 
     def __init__(self, profile: OpponentProfile, rng: Random) -> None:
@@ -137,7 +137,8 @@ def test_native_and_fitted_players_agree(engine: NativeEngine, name: str, by: st
         name, [decision for match in first_decisions(name, 4) for decision in match]
     )
     assert profile.stop_feature == by
-    assert_same_decisions(engine.player_from_profile(profile), partial(FittedPlayer, profile), 5)
+    player = engine.player_from_profile(profile)
+    assert_same_decisions(player, partial(ProfileTwinPlayer, profile), 5)
 
 
 def promotion_rate(gain: float, repetitions: int) -> int:

@@ -195,7 +195,7 @@ MUTATION_SEARCHES = (
     ),
     SearchJob(
         "a successor does not wait for what may arrive",
-        mutation=(lease_keeper.LeaseKeeper, "wait_for_in_flight", lambda *_: False),
+        mutation=(lease_keeper.LeaseKeeper, "wait_for_in_flight_actions", lambda *_: False),
     ),
     SearchJob(
         "no wait after an action without an answer",

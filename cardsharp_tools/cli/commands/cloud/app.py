@@ -35,7 +35,7 @@ from cardsharp_tools.games.deadmansdraw.deployment_check import run_deployment_c
 from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.match_sources.match_logs import find_match
 from cardsharp_tools.operations import function_logs, stack_control
-from cardsharp_tools.operations.export import export_matches, rewrite_legacy_matches
+from cardsharp_tools.operations.export import export_missing_matches, rewrite_legacy_matches
 from cardsharp_tools.operations.function_logs import log_lines
 from cardsharp_tools.operations.preflight import (
     check_update_keeps_services,
@@ -333,7 +333,7 @@ def export_(
     that people can read them.
     """
     stack = options.find_stack()
-    copied = export_matches(stack.log, file)
+    copied = export_missing_matches(stack.log, file)
     rewritten = rewrite_legacy_matches(stack.match_log_table, stack.log)
     text = f"{copied} matches copied to {file}"
     options.print_done_message(

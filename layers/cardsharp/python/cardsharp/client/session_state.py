@@ -31,7 +31,7 @@ class ClientSessionState:
     request_counts: Counter[str] = field(default_factory=Counter)
 
     @property
-    def is_throttled(self) -> bool:
+    def is_budget_exhausted(self) -> bool:
         """True if the service delays our requests because no budget remains."""
         remaining = self.request_budget.remaining_requests(self.clock.monotonic())
         return remaining is not None and remaining <= 0
@@ -44,7 +44,7 @@ class ClientSessionState:
     @property
     def is_slow(self) -> bool:
         """True if the service answers late, for whatever reason, or throttles us."""
-        return self.is_throttled or self.expected_extra_latency > timedelta(0)
+        return self.is_budget_exhausted or self.expected_extra_latency > timedelta(0)
 
     def wait_for_budget(self, priority: RequestPriority, deadline: float) -> None:
         """Wait until the budget permits a request, at most until the local second `deadline`."""

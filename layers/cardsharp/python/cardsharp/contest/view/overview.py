@@ -32,7 +32,7 @@ _SAMPLE_COUNT = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class MatchStats:
+class MeanMatchStats:
     """Statistics of some matches: means per match, with `points` per team."""
 
     points: float
@@ -41,9 +41,9 @@ class MatchStats:
     seconds: float
 
 
-def match_stats(matches: Sequence[tuple[MatchResultFacts, Sequence[int]]]) -> MatchStats:
+def match_stats(matches: Sequence[tuple[MatchResultFacts, Sequence[int]]]) -> MeanMatchStats:
     """Return the statistics of matches, each for the teams at the given places."""
-    return MatchStats(
+    return MeanMatchStats(
         points=_mean(
             [fmean(facts.points[at] for at in team_indexes) for facts, team_indexes in matches]
         ),
@@ -101,7 +101,7 @@ class StandingsRow:
     score: float | None
     pairings: tuple[int, int]
     matches: tuple[int, int, int]
-    stats: MatchStats
+    stats: MeanMatchStats
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class RoundStatsRow:
     pairings: int
     decided_pairings: int
     matches: int
-    stats: MatchStats
+    stats: MeanMatchStats
 
 
 class RunningMatch(NamedTuple):

@@ -162,7 +162,7 @@ class ArenaBotMatch:
             foreign_moves=frozenset(
                 n for n in our_moves if our_moves[n] != self.answers.get(n, our_moves[n])
             ),
-            was_throttled=self.players.own_seat.client.session_state.is_throttled,
+            was_throttled=self.players.own_seat.client.session_state.is_budget_exhausted,
         )
 
     def _summarize_moves(self, view: MatchView, moves: Mapping[int, PastMove]) -> Summaries:

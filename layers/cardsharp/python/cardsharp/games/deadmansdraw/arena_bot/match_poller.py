@@ -159,7 +159,7 @@ class MatchPoller:
         successor is due, it leaves the next request to that one for a moment.
         """
         min_interval = self.timing.min_request_interval
-        interval = self._choose_list_interval() if self._is_turn_of_ours_open() else min_interval
+        interval = self._choose_list_interval() if self._may_answer_at_once() else min_interval
         due = max(
             self._requested_at + interval.total_seconds(),
             self._answered_at + self._error_pause.total_seconds(),
@@ -169,7 +169,7 @@ class MatchPoller:
             due = max(due, leave_until + min_interval.total_seconds())
         return timedelta(seconds=due - self.dispatcher.clock.monotonic())
 
-    def _is_turn_of_ours_open(self) -> bool:
+    def _may_answer_at_once(self) -> bool:
         """Return True if the arena may answer at once, because it is our turn in some match.
 
         Once the matches that it named have ended and none runs, it holds the next request back,
