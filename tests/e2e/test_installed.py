@@ -108,8 +108,8 @@ def test_lanes_of_the_wheel_are_compiled_when_they_are_first_used(
     cardsharp: Path, tmp_path: Path
 ) -> None:
     code = (
-        "from cardsharp_tools.environments.vector_env import Lanes; "
-        "print(type(Lanes(2)._stepper), end='')"
+        "from cardsharp_tools.environments.vector_env import CardVectorEnv; "
+        "print(type(CardVectorEnv(2)._stepper), end='')"
     )
     around = {"PYTHONPATH": sysconfig.get_path("purelib")}  # numpy, but nothing of ours
     done = run(cardsharp.with_name("python"), ["-c", code], tmp_path, around)

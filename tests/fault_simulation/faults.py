@@ -248,6 +248,12 @@ class FaultInjector:
     intercepted: Collection[str] = frozenset(STORE_CALLS)
     errors: Errors = field(default_factory=lambda: STORE_ERRORS)
 
+    def __post_init__(self) -> None:
+        """Assert that the target has the calls; a renaming must not leave one without faults."""
+        if self.intercepted != STORE_CALLS:  # those are of a log, a vault and a queue together
+            missing = [name for name in self.intercepted if not hasattr(self.target, name)]
+            assert not missing, f"{type(self.target).__name__} has no {missing}"
+
     def __getattr__(self, name: str) -> object:
         method = getattr(self.target, name)
         if name not in self.intercepted:

@@ -32,7 +32,7 @@ MUTATION_FOLDER = Path(__file__).parent
 TARGETS = tomllib.loads((MUTATION_FOLDER / "targets.toml").read_text("utf-8"))
 """Modules of the library, and tests that are meant to notice each change of them."""
 
-AT_IMPORT = ("x__of_values__", "x__above_full_houses__")
+AT_IMPORT = ("x__iter_rank_bets__", "x__iter_bets_above_full_house__")
 """Functions that run while a module is imported, where mutmut cannot change what they do."""
 
 

@@ -138,7 +138,7 @@ def with_faults(tables: FakeMatchHost, plan: FaultPlan) -> FakeMatchHost:
     return FaultInjector(tables, plan, CALLS, LOST_ERRORS)
 
 
-CALLS = {"matches", "account", "begin", "end"}
+CALLS = {"matches", "match_report", "begin_match", "end_match"}
 LOST_ERRORS: Errors = dict.fromkeys(
     (FaultKind.REQUEST_LOST, FaultKind.RESPONSE_LOST),
     lambda: Unreachable("no answer", outcome_unknown=True),

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from support.blef_service import positions_of_first_seat
 
+from cardsharp.games.blef import strategies
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.cards import DECK, RANKS
 from cardsharp.games.blef.game import GAME
@@ -62,7 +63,9 @@ def test_opponent_model_recognises_bet_believers(name: str, believes: bool) -> N
 
 def test_held_out_opponents_import_nothing_that_players_model() -> None:
     """Nor any player of ours with a stranger: what is deployed knows no research."""
-    modelled = {"minds", "taste", "reading", "worlds", "bayes", "reader"}
+    modelled = {"opponent_types", "betting_model", "opponent_model", "worlds", "bayes", "reader"}
+    folder = Path(strategies.__file__).parent
+    assert modelled <= {path.stem for path in folder.glob("*.py")}
     tree = ast.parse(Path(held_out_opponents.__file__).read_text("utf-8"))
     imported_modules = {
         node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
