@@ -18,6 +18,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+from requests.structures import CaseInsensitiveDict
 from rich.console import Console
 from schemathesis import GenerationMode
 from support.blef_service import BlefHandlerClient
@@ -138,7 +139,7 @@ def test_the_document_and_its_page_cover_every_operation_and_every_reference_res
     validate(served, cls=OpenAPIV31SpecValidator)
     answer = send_request(game, HttpRequest("GET", service.api.base_path + DOCS_PATH))
     page = answer.body.decode()
-    assert dict(answer.headers)["Content-Type"] == "text/html; charset=utf-8"
+    assert CaseInsensitiveDict(answer.headers)["Content-Type"] == "text/html; charset=utf-8"
     for path, operations in served["paths"].items():
         for method, operation in operations.items():
             assert f"<h2><code>{method.upper()} {path}</code></h2>" in page
@@ -161,15 +162,17 @@ def test_a_path_advertises_the_methods_that_the_document_has_and_no_other(game: 
         for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"} - documented_methods:
             refused = send_request(game, HttpRequest(method, sent))
             assert refused.status == 405
-            assert set(dict(refused.headers)["Allow"].split(", ")) == documented_methods
+            assert (
+                set(CaseInsensitiveDict(refused.headers)["Allow"].split(", ")) == documented_methods
+            )
         preflight = send_request(game, HttpRequest("OPTIONS", sent, origin))
-        headers = dict(preflight.headers)
+        headers = CaseInsensitiveDict(preflight.headers)
         assert preflight.status == (204 if api.allow_cors else 405)
         named = headers["Access-Control-Allow-Methods" if api.allow_cors else "Allow"]
         assert set(re.split(", ?", named)) == documented_methods
     nowhere = send_request(game, HttpRequest("OPTIONS", f"{api.base_path}/nowhere", origin))
     assert nowhere.status == 404
-    assert "Access-Control-Allow-Methods" not in dict(nowhere.headers)
+    assert "Access-Control-Allow-Methods" not in CaseInsensitiveDict(nowhere.headers)
 
 
 # --- in a terminal: all is seen on 80 x 24 --------------------------------------------------------

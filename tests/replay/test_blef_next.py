@@ -13,6 +13,7 @@ from support.blef_service import (
     HttpResponse,
     IntendedDifferences,
     RecordedRandomness,
+    client_view,
     memory_client,
     parse_cards,
 )
@@ -90,7 +91,7 @@ class NextRecording:
         answer = parse_response(
             self._gate(event, LocalLambdaContext("blef", API_REQUEST_TIMEOUT, self.clock))
         )
-        return HttpResponse(answer.status, answer.body.decode(), dict(answer.headers))
+        return client_view(answer)
 
     def delivered_messages(self) -> Counter[tuple[str, str]]:
         """Count the messages that the last change sent, by connection and text."""

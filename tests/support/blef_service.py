@@ -11,6 +11,8 @@ from random import Random
 from typing import Any
 from urllib.parse import urlencode
 
+from requests.structures import CaseInsensitiveDict
+
 from cardsharp.aws import telemetry
 from cardsharp.core.clock import Clock
 from cardsharp.games.blef.cards import BlefCard, Hand
@@ -29,6 +31,7 @@ from cardsharp.server.feed_bootstrap import SUBSCRIBER_STORE
 from cardsharp.server.websocket_feed import Feed, WebSocketConnections
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
+from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse as ParsedResponse
 from cardsharp_tools.local_cloud.lambda_events import LocalLambdaContext
 from support.games import StrategyPlayer, play_on
 from support.recordings import sample_table
@@ -43,11 +46,16 @@ class HttpResponse:
 
     status: int
     text: str
-    headers: dict[str, str]
+    headers: CaseInsensitiveDict[str]
 
     @property
     def json(self) -> Any:  # noqa: ANN401 - whatever JSON came
         return json.loads(self.text)
+
+
+def client_view(answer: ParsedResponse) -> HttpResponse:
+    """Return a function's answer as a client sees it."""
+    return HttpResponse(answer.status, answer.body.decode(), CaseInsensitiveDict(answer.headers))
 
 
 @dataclass
@@ -75,7 +83,7 @@ class BlefHandlerClient:
         event = json.loads(json.dumps(to_event(request, self.clock.now())))
         context = LocalLambdaContext("blef", TIMEOUT, self.clock)
         answer = parse_response(json.loads(json.dumps(self.api(event, context))))
-        return HttpResponse(answer.status, answer.body.decode(), dict(answer.headers))
+        return client_view(answer)
 
     def get(self, path: str, **query: object) -> HttpResponse:
         return self.request("GET", path, **query)
