@@ -284,14 +284,14 @@ def test_the_service_rejects_illegal_actions_and_hides_hidden_information(
 def with_kuhn(built: Build, folder: Path) -> Build:
     """The same build with the folder of Kuhn poker in its library, mounted by one line."""
     shutil.copytree(built.folder, folder)
-    for games in folder.rglob("cardsharp/games.py"):
+    for games in folder.rglob("cardsharp/play/catalog.py"):
         text = games.read_text("utf-8")
         line = '    "cardsharp.games.euchre.game:GAME",\n'
         assert line in text
         games.write_text(text.replace(line, f'{line}    "kuhn.game:GAME",\n'), "utf-8")
-        for compiled in games.parent.glob("__pycache__/games.*"):
+        for compiled in games.parent.glob("__pycache__/catalog.*"):
             compiled.unlink()  # it is not held against its source any more
-        shutil.copytree(FOLDER / "kuhn", games.parents[1] / "kuhn")
+        shutil.copytree(FOLDER / "kuhn", games.parents[2] / "kuhn")
     return Build(folder)
 
 
