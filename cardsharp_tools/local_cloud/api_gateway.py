@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from cardsharp.core.clock import Clock, SystemClock
-from cardsharp.server.gateway_request import client_address_of
+from cardsharp.server.client_address import client_address_of
 from cardsharp.server.websocket_feed import InMemoryConnections
 from cardsharp_tools.local_cloud.api_gateway_events import (
     INTERNAL_ERROR_RESPONSE,

@@ -10,17 +10,18 @@ from uuid import uuid4
 from cardsharp.core.clock import Clock
 from cardsharp.errors import ConfigError
 from cardsharp.play.game import Game
-from cardsharp.server import lambda_handler
 from cardsharp.server.api import Api
-from cardsharp.server.asgi_service import AsgiService
+from cardsharp.server.api_application import build_application
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE
 from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaContext
 from cardsharp.server.http_service import (
     BOT_QUEUE_SETTING,
     BOT_STORE_SETTING,
     BOT_URL_SETTING,
+    AsgiService,
     HttpService,
 )
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.routing import S
 from cardsharp.server.websocket_feed import get_in_memory_connections
 from cardsharp.store.sqlite_file import MEMORY_PATH
@@ -146,7 +147,5 @@ def store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[st
 
 def service_gateway(api: Api[S], service: S, clock: Clock | None = None) -> ApiGatewayServer:
     """Return a local API Gateway for the use cases of `service`; raise `ConfigError`."""
-    return ApiGatewayServer(
-        LambdaFunction(api.title, lambda_handler.build_handler(api, service), API_REQUEST_TIMEOUT),
-        clock=clock,
-    )
+    handler = lambda_handler_for_asgi(build_application((api,), service))
+    return ApiGatewayServer(LambdaFunction(api.title, handler, API_REQUEST_TIMEOUT), clock=clock)

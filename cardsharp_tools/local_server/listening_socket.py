@@ -11,7 +11,7 @@ import socket
 from contextlib import suppress
 from functools import partial
 
-from cardsharp.server.gateway_request import client_address_of
+from cardsharp.server.client_address import client_address_of
 from cardsharp_tools.local_server.connections import ClientConnection, ConnectionLimiter
 
 MAX_ACCEPTS_PER_POLL = 64  # connections that are taken up between two looks at the others

@@ -22,8 +22,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaHandler
 
 if TYPE_CHECKING:  # each kind of service is slow to import, and a function has one
-    from cardsharp.server.asgi_service import AsgiService
-    from cardsharp.server.http_service import HttpService
+    from cardsharp.server.http_service import AsgiService, HttpService
 
 GAME_SETTING = "CARDSHARP_GAME"
 STORE_SETTING = "CARDSHARP_STORE"

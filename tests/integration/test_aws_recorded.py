@@ -46,7 +46,7 @@ from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_f
 from cardsharp.games.deadmansdraw.fallback import decide_in_time
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import build
-from cardsharp.server.lambda_handler import log_failure
+from cardsharp.server.failure_log import log_failure
 from cardsharp_tools.build.template_rules.monitoring import recorded_metrics
 from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
 from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample, read_emf_samples

@@ -26,8 +26,9 @@ from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY, GameStor
 from cardsharp.games.blef.service.routes import API
 from cardsharp.games.blef.service.service import NO_BOTS, BlefService, InvitableBots
 from cardsharp.games.blef.simulation import resample_hidden_hands
-from cardsharp.server import lambda_handler
+from cardsharp.server.api_application import build_application
 from cardsharp.server.feed_bootstrap import SUBSCRIBER_STORE
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.websocket_feed import Feed, WebSocketConnections
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
@@ -71,7 +72,7 @@ class BlefHandlerClient:
 
     def __post_init__(self) -> None:
         self.blef = BlefService(self.store, self.clock, self.chance, self.agents)
-        self.api = lambda_handler.build_combined_handler((API, routes_v2022.API), self.blef)
+        self.api = lambda_handler_for_asgi(build_application((API, routes_v2022.API), self.blef))
 
     def with_feed(self, sockets: WebSocketConnections) -> Feed:
         """Connect a feed that publishes changes to subscribers; there are none at first."""

@@ -17,7 +17,8 @@ from cardsharp.games.euchre.service.deal_store import DealStore
 from cardsharp.games.euchre.service.routes import API
 from cardsharp.games.euchre.service.service import EuchreService
 from cardsharp.games.euchre.strategies import EuchreDecision, Strategy, build
-from cardsharp.server import lambda_handler
+from cardsharp.server.api_application import build_application
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
@@ -84,9 +85,8 @@ class EuchreServiceHarness:
     def restart(self) -> None:
         """Start the service again; only the store survives."""
         clock = SystemClock()
-        self.api = lambda_handler.build_handler(
-            API, EuchreService(self.store, self.strategy, clock, self.log)
-        )
+        service = EuchreService(self.store, self.strategy, clock, self.log)
+        self.api = lambda_handler_for_asgi(build_application((API,), service))
 
     def answer(self, event: Json) -> Json:
         """The answer to an event."""

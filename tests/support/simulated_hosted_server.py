@@ -14,7 +14,7 @@ from fault_simulation.virtual_clock import VirtualClock
 from cardsharp.bot.bot_match import OpenMatch
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.service_seats import JoinGameOrder, find_seat, join_and_dispatch
-from cardsharp.server import lambda_handler
+from cardsharp.server.api_application import build_application
 from cardsharp.server.hosted.bot_match import HostedGameClient, build_seat_match
 from cardsharp.server.hosted.game_store import HostedGameRecord, HostedGameStore
 from cardsharp.server.hosted.hosted_game import HostedGame
@@ -26,6 +26,7 @@ from cardsharp.server.hosted.wire import (
     HostedMessageBase,
     JoinGameParams,
 )
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.routing import ApiRequest
 from cardsharp.store.match_log import Body, MatchLog
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
@@ -93,7 +94,7 @@ class SimulatedHostedServer(SeatedGameServer):
         self.host = HostedService(
             house, HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock), clock
         )
-        self.api = lambda_handler.build_handler(build_api(house), self.host)
+        self.api = lambda_handler_for_asgi(build_application((build_api(house),), self.host))
         start = self.hosted_game.json_codecs.states.dump(self._worth_it())
         self.host.store.write(HostedGameRecord(TABLE, self.rules.seats, start, start))
         self.seat_order = JoinGameOrder(

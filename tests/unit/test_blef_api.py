@@ -16,7 +16,7 @@ from support.store_fixtures import START
 from cardsharp.errors import ConfigError, StoreError, WriteConflict
 from cardsharp.games.blef.service.bootstrap import SERVICE, V2022_SETTING
 from cardsharp.play.catalog import all_games
-from cardsharp.server.gateway_request import MAX_LONG_POLL
+from cardsharp.server.routing import MAX_LONG_POLL
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.generate_docs import openapi_documents_by_file
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event

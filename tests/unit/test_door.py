@@ -26,7 +26,7 @@ from cardsharp.server.access_gate import (
     sign_access_token,
     verify_access_token,
 )
-from cardsharp.server.asgi_service import lambda_handler_for_asgi
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.match_site import MatchSite, PagesConfig, build_pages_application
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.local_cloud.api_gateway_events import (

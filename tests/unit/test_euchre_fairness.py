@@ -38,7 +38,7 @@ from cardsharp.games.euchre.service.deal_store import (
 )
 from cardsharp.games.euchre.service.service import decision_log_entry
 from cardsharp.games.euchre.strategies import build
-from cardsharp.server.gateway_request import MAX_BODY
+from cardsharp.server.request_parsing import MAX_BODY
 from cardsharp_tools.games.euchre.leak_probe import random_deal_states
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, to_event
 

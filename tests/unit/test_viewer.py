@@ -60,7 +60,7 @@ from cardsharp.pages.match_pages import (
 )
 from cardsharp.pages.rendered_match import render_match
 from cardsharp.play.catalog import get_game
-from cardsharp.server.asgi_service import lambda_handler_for_asgi
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.match_site import (
     DEFAULT_SITE,
     MatchSite,

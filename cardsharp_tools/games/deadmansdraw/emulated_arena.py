@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     MoveListener,
     ignore_move,
 )
-from cardsharp.server.asgi_service import lambda_handler_for_asgi
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import (

@@ -24,8 +24,7 @@ if TYPE_CHECKING:  # so that listing the games imports none of their parts
     from cardsharp.pages.board_renderer import BoardRenderer
     from cardsharp.play.decision_runner import DecisionRunner
     from cardsharp.play.simulation import SimulationFactory
-    from cardsharp.server.asgi_service import AsgiService
-    from cardsharp.server.http_service import HttpService
+    from cardsharp.server.http_service import AsgiService, HttpService
     from cardsharp.store.match_log import MatchRecord, MoveRecord, Summaries
 
 T = TypeVar("T")

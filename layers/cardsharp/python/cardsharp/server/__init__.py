@@ -12,14 +12,14 @@ from cardsharp.core.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from cardsharp.server.access_gate import AccessGate, build_pages, sign_access_token
     from cardsharp.server.api import Api
-    from cardsharp.server.asgi_service import AsgiService, lambda_handler_for_asgi
     from cardsharp.server.gateway_events import (
         GatewayEvent,
         GatewayResponse,
         LambdaContext,
         LambdaHandler,
     )
-    from cardsharp.server.http_service import HttpService
+    from cardsharp.server.http_service import AsgiService, HttpService
+    from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
     from cardsharp.server.match_site import MatchSite, PagesConfig
     from cardsharp.server.openapi import openapi_document
     from cardsharp.server.routing import ApiRequest, ApiResponse, HttpError, Route
@@ -55,7 +55,7 @@ __getattr__ = lazy_exports(
         "Api": "api",
         "ApiRequest": "routing",
         "ApiResponse": "routing",
-        "AsgiService": "asgi_service",
+        "AsgiService": "http_service",
         "Feed": "websocket_feed",
         "GatewayEvent": "gateway_events",
         "GatewayResponse": "gateway_events",
@@ -67,7 +67,7 @@ __getattr__ = lazy_exports(
         "PagesConfig": "match_site",
         "Route": "routing",
         "Subscriber": "websocket_feed",
-        "lambda_handler_for_asgi": "asgi_service",
+        "lambda_handler_for_asgi": "lambda_adapter",
         "build_pages": "access_gate",
         "openapi_document": "openapi",
         "sign_access_token": "access_gate",

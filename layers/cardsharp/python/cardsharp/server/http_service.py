@@ -4,15 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from cardsharp.server import lambda_handler, openapi, websocket_handler
+from starlette.types import ASGIApp
+
+from cardsharp.server import openapi, websocket_handler
 from cardsharp.server.api import Api
-from cardsharp.server.gateway_events import (
-    GatewayEvent,
-    GatewayResponse,
-    LambdaContext,
-    LambdaHandler,
-    with_event_validation,
-)
+from cardsharp.server.api_application import build_application
+from cardsharp.server.gateway_events import LambdaHandler
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.request_parsing import Json
 from cardsharp.server.routing import S
 
@@ -22,6 +20,25 @@ BOT_STORE_SETTING, BOT_QUEUE_SETTING, BOT_URL_SETTING = (
     "CARDSHARP_BOT_URL",
 )
 """To a service that bots of ours can be invited to: their match log and queue, its own address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsgiService:
+    """HTTP service of a game as an ASGI application; attributes as in `HttpService`."""
+
+    store_setting: str
+    build_application: Callable[[Mapping[str, str]], ASGIApp]
+    base_path: str = ""
+    websocket_feed: None = None
+    supports_invites: bool = False
+
+    def build_handler(self, environment: Mapping[str, str]) -> LambdaHandler:
+        """Return the handler for an environment; raise `ConfigError` if it is invalid."""
+        return lambda_handler_for_asgi(self.build_application(environment))
+
+    def openapi_documents(self) -> Mapping[str, Json]:
+        """Return nothing, because the application serves its own documents."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +62,9 @@ class HttpService(Generic[S]):
     def build_handler(self, environment: Mapping[str, str]) -> LambdaHandler:
         """Return the handler for an environment; raise `ConfigError` if it is invalid."""
         service = self.build_service(environment)
-        api_handler = lambda_handler.build_combined_handler(
-            (self.api, *self.extra_apis(environment)), service
-        )
-        watch = (
-            None if self.websocket_feed is None else self.websocket_feed(service, environment)
-        ) or websocket_handler.reject_handshake
-
-        def either(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
-            of_a_socket = "connectionId" in event["requestContext"]
-            return (watch if of_a_socket else api_handler)(event, context)
-
-        return with_event_validation(either, accept_websockets=True)
+        application = build_application((self.api, *self.extra_apis(environment)), service)
+        watch = None if self.websocket_feed is None else self.websocket_feed(service, environment)
+        return lambda_handler_for_asgi(application, watch or websocket_handler.reject_handshake)
 
     @property
     def base_path(self) -> str:

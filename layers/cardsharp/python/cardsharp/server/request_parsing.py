@@ -5,27 +5,36 @@
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar, get_origin
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qs, parse_qsl, unquote
 
 from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
 
-from cardsharp.errors import InvalidInput
 from cardsharp.server.gateway_events import is_valid_text
-from cardsharp.server.gateway_request import MAX_BODY, GatewayRequest, PayloadTooLarge
-from cardsharp.server.routing import bad_request
+from cardsharp.server.routing import HttpError, bad_request
 
 M = TypeVar("M", bound=BaseModel)
 
 Json = dict[str, object]  # a JSON object
 
+MAX_BODY = 8_192  # bytes of the largest request body that is read
+
 _INVALID_BODY_MESSAGE = "The body must be a JSON object of texts and numbers, or a form"
 _FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
 _JSON_MEDIA_TYPE = "application/json"
 SCHEMA_REF = "#/components/schemas/{model}"
+
+
+class PayloadTooLarge(HttpError):
+    """413: the body is beyond the limit."""
+
+    def __init__(self) -> None:
+        message = f"The body is larger than {MAX_BODY} bytes"
+        super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +48,17 @@ class ParameterParser:
     keep_blank_values: bool = False
     uses_schema_refs: ClassVar[bool] = False  # the fields of a body are described where it is
 
-    def parse(self, request: GatewayRequest, model: type[M], path_params: Mapping[str, str]) -> M:
+    async def parse(self, request: Request, model: type[M]) -> M:
         """Return the parameters of a request; raise `HttpError` if they are invalid."""
-        fields = {name: ",".join(values) for name, values in request.query().items()}
-        if request.method == "POST":
-            for name, value in self._parse_body(request):
+        fields = {name: ",".join(values) for name, values in _query_values(request).items()}
+        if request.method.upper() == "POST":
+            content_type = request.headers.get("content-type", "")
+            for name, value in self._parse_body(content_type, await _read_body(request)):
                 fields[name] = f"{fields[name]},{value}" if fields.get(name) else value
         raw_values = {
             name: value for name, value in fields.items() if value or self.keep_blank_values
         }
-        raw_values |= {name: unquote(value) for name, value in path_params.items()}
+        raw_values |= {name: unquote(value) for name, value in request.path_params.items()}
         try:
             return model.model_validate(raw_values)
         except ValidationError as error:
@@ -83,25 +93,25 @@ class ParameterParser:
         }
         return {"parameters": parameters, "requestBody": body}
 
-    def _parse_body(self, request: GatewayRequest) -> list[tuple[str, str]]:
+    def _parse_body(self, content_type: str, body: bytes) -> list[tuple[str, str]]:
         """Return the parameters in a body.
 
         The body is a JSON object unless its media type is that of a form.
         """
-        media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
+        media_type = content_type.partition(";")[0].strip().lower()
         try:
-            body_text = request.body().decode()
+            body_text = body.decode()
             if media_type == _FORM_MEDIA_TYPE:
                 return parse_qsl(body_text)
             # Numbers stay the texts they are, for they are read as those of a query string.
-            body = json.loads(
+            parameters = json.loads(
                 body_text or "{}", parse_int=str, parse_float=str, parse_constant=_reject_constant
             )
         except (ValueError, RecursionError):
             raise bad_request(_INVALID_BODY_MESSAGE) from None
-        if not isinstance(body, dict):
+        if not isinstance(parameters, dict):
             raise bad_request(_INVALID_BODY_MESSAGE)
-        fields = {name: value for name, value in body.items() if value is not None}
+        fields = {name: value for name, value in parameters.items() if value is not None}
         if not all(map(is_valid_text, fields.values())):
             raise bad_request(_INVALID_BODY_MESSAGE)
         return list(fields.items())
@@ -112,17 +122,15 @@ class QueryOrJsonParser:
 
     uses_schema_refs: ClassVar[bool] = True  # a body is described as its model, by name
 
-    def parse(self, request: GatewayRequest, model: type[M], _captured: Mapping[str, str]) -> M:
+    async def parse(self, request: Request, model: type[M]) -> M:
         """Return the parameters of a request; raise `HttpError` if they are invalid."""
         try:
-            if request.method == "GET":
-                return model.model_validate(self._parse_query(request, model))
+            if request.method.upper() == "GET":
+                return model.model_validate(self._parse_query(_query_values(request), model))
             # Whatever the content type says, the body must be JSON.
-            return model.model_validate_json(request.body(), strict=True)
+            return model.model_validate_json(await _read_body(request), strict=True)
         except ValidationError as error:
             raise bad_request(_format_errors(error)) from None
-        except InvalidInput as error:
-            raise bad_request(str(error)) from None
         except PayloadTooLarge:
             raise bad_request(f"The body is longer than {MAX_BODY} bytes.") from None
 
@@ -144,14 +152,15 @@ class QueryOrJsonParser:
             ]
         }
 
-    def _parse_query(self, request: GatewayRequest, model: type[BaseModel]) -> Mapping[str, object]:
+    def _parse_query(
+        self, query: Mapping[str, Sequence[str]], model: type[BaseModel]
+    ) -> Mapping[str, object]:
         """Return the query parameters by name.
 
         Of a repeated parameter that is not a list, the last value counts.
         """
-        query = request.query()
         if sum(len(name) + sum(map(len, values)) for name, values in query.items()) > MAX_BODY:
-            raise InvalidInput(f"The query string is longer than {MAX_BODY} bytes.")
+            raise bad_request(f"The query string is longer than {MAX_BODY} bytes.")
         lists = {
             field.alias or name
             for name, field in model.model_fields.items()
@@ -164,6 +173,22 @@ class QueryOrJsonParser:
 
 
 RequestParser = ParameterParser | QueryOrJsonParser  # several threads may use it at once
+
+
+def _query_values(request: Request) -> Mapping[str, Sequence[str]]:
+    """Return the values in the query string by name, in order."""
+    query: bytes = request.scope["query_string"]
+    return parse_qs(query.decode("utf-8", "replace"), keep_blank_values=True)
+
+
+async def _read_body(request: Request) -> bytes:
+    """Return the body, which may be empty; raise `PayloadTooLarge` if it is over the limit."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise PayloadTooLarge
+    return bytes(body)
 
 
 def _reject_constant(name: str) -> None:

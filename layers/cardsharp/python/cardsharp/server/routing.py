@@ -3,11 +3,11 @@
 This module also has the errors of a service, and the default error response.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 from pydantic import BaseModel
 
@@ -19,6 +19,9 @@ M = TypeVar("M", bound=BaseModel)
 
 ResponseModels = Mapping[int, tuple[type[BaseModel], ...]]  # bodies by status
 RemainingWait = Callable[[], timedelta]  # how long an answer may still take
+
+MAX_LONG_POLL = timedelta(seconds=25)  # API Gateway ends a request after 30 s
+RESPONSE_MARGIN = timedelta(seconds=3)  # time of an invocation that is reserved for the response
 
 
 class ErrorBody(BaseModel, frozen=True, extra="forbid"):
@@ -51,6 +54,16 @@ class ApiResponse:
     body: BaseModel | str
     status: int = HTTPStatus.OK
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class RequestState(TypedDict):
+    """State that the server in front of an application adds to each request.
+
+    `run_use_case` runs a use case, which may wait in a long poll, where it delays nobody else.
+    """
+
+    time_left: RemainingWait
+    run_use_case: Callable[[Callable[[], ApiResponse]], Awaitable[ApiResponse]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

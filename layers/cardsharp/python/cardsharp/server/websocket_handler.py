@@ -11,6 +11,7 @@ from http import HTTPStatus
 from pydantic import BaseModel
 
 from cardsharp.aws.telemetry import logger
+from cardsharp.server.client_address import client_address_of
 from cardsharp.server.gateway_events import (
     GatewayEvent,
     GatewayResponse,
@@ -18,7 +19,6 @@ from cardsharp.server.gateway_events import (
     LambdaHandler,
     gateway_response,
 )
-from cardsharp.server.gateway_request import client_address_of
 from cardsharp.server.routing import ApiResponse, HttpError, error_response
 from cardsharp.server.websocket_feed import Feed
 

@@ -14,7 +14,6 @@ from uuid import uuid4
 from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.errors import ConfigError, MalformedResponse, RulesError, WriteConflict
 from cardsharp.server.api import Api
-from cardsharp.server.gateway_request import RESPONSE_MARGIN
 from cardsharp.server.hosted import wire
 from cardsharp.server.hosted.game_store import (
     HostedGameRecord,
@@ -28,6 +27,7 @@ from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
 from cardsharp.server.http_service import HttpService
 from cardsharp.server.request_parsing import QueryOrJsonParser
 from cardsharp.server.routing import (
+    RESPONSE_MARGIN,
     ApiRequest,
     ApiResponse,
     HttpError,

@@ -13,7 +13,7 @@ from cardsharp.games.deadmansdraw.arena.bootstrap import (
     arena_table,
     match_retention,
 )
-from cardsharp.server.asgi_service import AsgiService
+from cardsharp.server.http_service import AsgiService
 
 if TYPE_CHECKING:
     from cardsharp.contest.repository import ContestRepository
