@@ -4,43 +4,40 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from uuid import uuid4
 
-from cardsharp.core.clock import Clock
+from starlette.types import Receive, Scope, Send
+
+from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.play.game import Game
 from cardsharp.server.api import Api
 from cardsharp.server.api_application import build_application
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE
-from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaContext
 from cardsharp.server.http_service import (
     BOT_QUEUE_SETTING,
     BOT_STORE_SETTING,
     BOT_URL_SETTING,
-    AsgiService,
     HttpService,
+    ServiceApplication,
 )
-from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.routing import S
 from cardsharp.server.websocket_feed import get_in_memory_connections
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.console import print_notice
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.api_gateway import FunctionApplication
 from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LambdaFunction
 from cardsharp_tools.local_play.handler_environment import (
     override_settings_environment,
     redirect_telemetry,
 )
-from cardsharp_tools.local_server.http_server import HOST
+from cardsharp_tools.local_server.feed_endpoint import FeedEndpoint
+from cardsharp_tools.local_server.service_server import ANY_FREE_PORT, ServiceServer
 from cardsharp_tools.match_sources.match_logs import data_folder
 
 EMULATOR = "emulator"  # a table in an emulated AWS, which starts empty and goes with it
 MAX_INVITED_BOTS = 64  # bots that play at once at home; more wait for one of them to end
 IN_MEMORY = f"sqlite:{MEMORY_PATH}"  # the store that a newcomer plays with: in this process only
-
-
-ANY_FREE_PORT = (HOST, 0)  # where to listen, host and port: any free one of this machine
 
 
 def serve(
@@ -68,28 +65,36 @@ def create_game_service(
     store: str = IN_MEMORY,
     address: tuple[str, int] = ANY_FREE_PORT,
     settings: Mapping[str, str] | None = None,
-) -> Iterator[ApiGatewayServer]:
+) -> Iterator[ServiceServer]:
     """Yield a game's service, with its feed and the bots that it invites; it is not yet started."""
     service = service_definition(game)
-    name, sockets, feed = uuid4().hex, None, {}
-    if service.websocket_feed is not None:  # the sockets of those who watch
-        sockets, feed = get_in_memory_connections(name), {FEED_VARIABLE: f"memory:{name}"}
+    feed_name = uuid4().hex
+    feed = {FEED_VARIABLE: f"memory:{feed_name}"} if service.has_feed else {}
+    endpoint = FeedEndpoint(lambda: parts.subscriptions, get_in_memory_connections(feed_name))
 
-    def answer(event: GatewayEvent, context: LambdaContext) -> GatewayResponse:
-        return handler(event, context)
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await parts.application(scope, receive, send)
 
-    function = LambdaFunction(game.name, answer, API_REQUEST_TIMEOUT)
-    host, port = address
-    running = ApiGatewayServer(function, port, host, sockets=sockets)
+    running = ServiceServer(answer, address, feed_endpoint=endpoint if service.has_feed else None)
     try:
         with (
             store_environment(game, store) as variables,
             _run_inviting_bots(game, store, running.url) as bot,
         ):
-            handler = service.build_handler({**variables, **feed, **bot, **(settings or {})})
+            environment = {**variables, **feed, **bot, **(settings or {})}
+            parts = _build_application(game, environment)
             yield running
     finally:
         running.stop()  # also where it was never started: it listens already
+
+
+def _build_application(game: Game, environment: Mapping[str, str]) -> ServiceApplication:
+    service = service_definition(game)
+    if service.api is not None:
+        return service.build(environment)
+    # An application of its own may block its event loop, so it is served as a function.
+    function = LambdaFunction(game.name, service.build_handler(environment), API_REQUEST_TIMEOUT)
+    return ServiceApplication(FunctionApplication(function, SystemClock()))
 
 
 @contextmanager
@@ -120,7 +125,7 @@ def _run_inviting_bots(game: Game, store: str, service_url: str) -> Iterator[Map
         }
 
 
-def service_definition(game: Game) -> HttpService[Any] | AsgiService:
+def service_definition(game: Game) -> HttpService:
     """Return the definition of a game's HTTP service; raise `ConfigError` if it has none."""
     if game.http_service is None:
         raise ConfigError(f"{game.title} has no HTTP service.")
@@ -145,7 +150,6 @@ def store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[st
         yield {variable: f"dynamodb:{table}"}
 
 
-def service_gateway(api: Api[S], service: S, clock: Clock | None = None) -> ApiGatewayServer:
-    """Return a local API Gateway for the use cases of `service`; raise `ConfigError`."""
-    handler = lambda_handler_for_asgi(build_application((api,), service))
-    return ApiGatewayServer(LambdaFunction(api.title, handler, API_REQUEST_TIMEOUT), clock=clock)
+def api_server(api: Api[S], service: S, clock: Clock | None = None) -> ServiceServer:
+    """Return a server of one API for the use cases of `service`; raise `ConfigError`."""
+    return ServiceServer(build_application((api,), service), clock=clock)

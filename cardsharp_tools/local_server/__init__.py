@@ -1,1 +1,1 @@
-"""The arena as a server on this machine."""
+"""HTTP servers on this machine: of the arena, and of the services of games."""

@@ -7,7 +7,7 @@ one block for all games and sets no game's own variables.
 import os
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -22,7 +22,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaHandler
 
 if TYPE_CHECKING:  # each kind of service is slow to import, and a function has one
-    from cardsharp.server.http_service import AsgiService, HttpService
+    from cardsharp.server.http_service import HttpService
 
 GAME_SETTING = "CARDSHARP_GAME"
 STORE_SETTING = "CARDSHARP_STORE"
@@ -31,7 +31,7 @@ install_retry_counter()
 
 
 @cache
-def load_service(name: str) -> "HttpService[Any] | AsgiService":
+def load_service(name: str) -> "HttpService":
     """Return the HTTP service of the game; raise `ConfigError` if it has none."""
     try:
         lazy_import = get_game(name).http_service

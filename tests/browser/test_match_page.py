@@ -26,7 +26,7 @@ from support.stored_matches import (
 import pages.app
 from cardsharp.pages.match_pages import standalone_match_page
 from cardsharp.pages.rendered_match import render_match
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.match_sources.match_logs import import_match
@@ -214,7 +214,7 @@ def test_a_user_with_the_password_watches_a_live_match_in_the_cloud(
     with (
         Emulator() as emulator,
         deployed_viewer(emulator, public=False) as cloud,
-        ApiGatewayServer(function) as front,
+        function_server(function) as front,
         open_page(browser, expected_errors=True, **screen) as page,
     ):
         lease = cloud.play("live", moves[:9])

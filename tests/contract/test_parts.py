@@ -33,7 +33,6 @@ from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.play.game import Game, LazyImport
 from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH
 from cardsharp.server.gateway_events import LambdaHandler
-from cardsharp.server.http_service import HttpService
 from cardsharp_tools.games.euchre.leak_probe import DECISION_KINDS, random_deal_with_decision
 from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
@@ -58,7 +57,7 @@ QUERIES = ("", "?x=1", "?game=%00&token=%FF&player_uuid=1&pos=-1&round=x&wait=&h
 SERVED = [
     game
     for game in GAMES
-    if game.http_service is not None and isinstance(game.http_service.load(), HttpService)
+    if game.http_service is not None and game.http_service.load().api is not None
 ]
 """Those whose API is a table of routes; an application of its own has tests of its own."""
 

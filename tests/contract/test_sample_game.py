@@ -44,7 +44,7 @@ from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
 from cardsharp_tools.build.sam_build import Build
 from cardsharp_tools.build.target import native_architecture
 from cardsharp_tools.environments.aec_env import make_env
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.local_cloud.template_files import GAME_TEMPLATE
@@ -72,7 +72,7 @@ def url(cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     del cli
     monkeypatch.setenv(f"{name.upper()}_STORE", f"sqlite:{tmp_path / 'games.db'}")
     handler = game_api.app.build_handler(name)
-    with ApiGatewayServer(LambdaFunction("web", handler)) as front:
+    with function_server(LambdaFunction("web", handler)) as front:
         yield front.url
     game_api.app.load_service.cache_clear()
     game_api.app.build_handler.cache_clear()

@@ -26,7 +26,7 @@ from websockets.sync.client import connect
 from cardsharp.aws import ssm_credentials
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
-from cardsharp.games.blef.service.bootstrap import SERVICE, build_websocket_handler
+from cardsharp.games.blef.service.bootstrap import SERVICE, build_service, build_subscriptions
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.server import feed_bootstrap
 from cardsharp.server.access_gate import MATCH_LOG_POLL_INTERVAL
@@ -452,8 +452,8 @@ def test_blef_is_played_through_its_http_api_and_watched(cloud: EmulatedDeployme
         FEED_VARIABLE: place,
     }
     with override_settings_environment(variables):
-        blef = SERVICE.build_service(variables)
-        build_websocket_handler(blef, variables)
+        blef = build_service(variables)
+        build_subscriptions(blef, variables)
         feed, topic = (
             feed_bootstrap.build_feed(place, variables[SERVICE.store_setting], SystemClock()),
             f"game#{game}",

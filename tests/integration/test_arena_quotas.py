@@ -32,7 +32,7 @@ from cardsharp.games.deadmansdraw.arena.access.throttling import (
     LoginThrottle,
     MemoryWindowCounter,
 )
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.local_server import http_server
 
@@ -255,7 +255,7 @@ def test_half_a_body_is_answered_and_the_connection_closed(
     """The limit is that of the body: a long poll, whose body is whole, outlasts it."""
     monkeypatch.setattr(http_server, "BODY_TIMEOUT", timedelta(seconds=0.3))
     half = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"tags":'
-    front = ApiGatewayServer(
+    front = function_server(
         LambdaFunction("any", lambda *_: {"statusCode": 200}, timedelta(seconds=29))
     )
     with running_arena(tmp_path, long_poll_timeout=timedelta(seconds=0.9)) as (arena, _), front:

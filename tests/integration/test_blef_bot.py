@@ -39,7 +39,7 @@ from cardsharp_tools.cli.commands.game_bot import JoinGameOptions, bot, poll_and
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.games.blef.service_client import joinable_public_games
 from cardsharp_tools.lab.backtest import BacktestPlayer
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.lambda_events import (
     API_REQUEST_TIMEOUT,
     Event,
@@ -61,7 +61,7 @@ def service(tmp_path: Path) -> Iterator[SimulatedBlefServer]:
 
 @pytest.fixture
 def url(service: SimulatedBlefServer) -> Iterator[str]:
-    with ApiGatewayServer(LambdaFunction("blef", service.client.api, API_REQUEST_TIMEOUT)) as front:
+    with function_server(LambdaFunction("blef", service.client.api, API_REQUEST_TIMEOUT)) as front:
         yield front.url
 
 
@@ -127,7 +127,7 @@ def test_the_functions_order_and_play_a_seat(
         service.play_rival()
         return answer
 
-    with ApiGatewayServer(LambdaFunction("blef", api, API_REQUEST_TIMEOUT)) as front:
+    with function_server(LambdaFunction("blef", api, API_REQUEST_TIMEOUT)) as front:
         event = {**SEAT, "game": service.table, "url": front.url, "strategy": "greedy"}
         (match_id,) = practice.app.handler(event, context())["match_ids"]
         message = receive_message(get_queue(queue, SystemClock()))

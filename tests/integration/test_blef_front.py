@@ -1,4 +1,4 @@
-"""The local HTTP front does between a client and the function what API Gateway does."""
+"""A server at home has the limits of API Gateway, and a function gets its events."""
 
 import asyncio
 import json
@@ -21,10 +21,15 @@ from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.blef.service.routes import API
 from cardsharp.games.blef.service.service import BlefService
 from cardsharp.store.sqlite_file import MEMORY_PATH
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer, HttpGateway
+from cardsharp_tools.local_cloud.api_gateway import FunctionApplication, function_server
 from cardsharp_tools.local_cloud.api_gateway_events import INTERNAL_ERROR_RESPONSE, parse_response
 from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
-from cardsharp_tools.local_play.game_service import service_gateway as front_of
+from cardsharp_tools.local_play.game_service import api_server as front_of
+from cardsharp_tools.local_server.service_server import (
+    MAX_SERVICE_BODY_BYTES,
+    RequestLimiter,
+    ServiceServer,
+)
 from director.app import handler as direct
 
 
@@ -39,12 +44,12 @@ TIMEOUT = timedelta(seconds=HANG_SECONDS)
 
 
 @pytest.fixture(scope="module")
-def echoing() -> Iterator[ApiGatewayServer]:
-    with ApiGatewayServer(LambdaFunction("echo", echo, TIMEOUT)) as front:
+def echoing() -> Iterator[ServiceServer]:
+    with function_server(LambdaFunction("echo", echo, TIMEOUT)) as front:
         yield front
 
 
-def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: ApiGatewayServer) -> None:
+def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: ServiceServer) -> None:
     answer = requests.post(
         f"{echoing.url}/a%2Fb?x=1&y=%20a+b&x=2&z&bad=%FF",
         data="{}",
@@ -61,7 +66,7 @@ def test_a_request_becomes_the_event_that_api_gateway_sends(echoing: ApiGatewayS
     assert 0 < answer["left"] <= TIMEOUT / timedelta(milliseconds=1)
 
 
-def test_a_function_that_fails_is_a_500_without_its_reason(echoing: ApiGatewayServer) -> None:
+def test_a_function_that_fails_is_a_500_without_its_reason(echoing: ServiceServer) -> None:
     """As one whose answer cannot be read."""
     answer = requests.get(f"{echoing.url}/fail", timeout=HANG_SECONDS)
     assert (answer.status_code, answer.json()) == (500, {"message": "Internal Server Error"})
@@ -72,7 +77,7 @@ def test_a_function_that_fails_is_a_500_without_its_reason(echoing: ApiGatewaySe
         assert parse_response(response) == INTERNAL_ERROR_RESPONSE
 
 
-async def status_for_source(gateway: HttpGateway, source: str) -> int:
+async def status_for_source(gateway: RequestLimiter, source: str) -> int:
     """The status of what is answered to a request from that address."""
     scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b""}
     receive = AsyncMock(return_value={"type": "http.request", "body": b""})
@@ -83,8 +88,8 @@ async def status_for_source(gateway: HttpGateway, source: str) -> int:
 
 def test_one_caller_cannot_block_other_callers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many requests of one address delay no other; on this machine no caller waits for another."""
-    monkeypatch.setattr("cardsharp_tools.local_cloud.api_gateway.MAX_CONCURRENCY", 5)
-    monkeypatch.setattr("cardsharp_tools.local_cloud.api_gateway.MAX_CONCURRENCY_PER_CLIENT", 2)
+    monkeypatch.setattr("cardsharp_tools.local_server.service_server.MAX_CONCURRENCY", 5)
+    monkeypatch.setattr("cardsharp_tools.local_server.service_server.MAX_CONCURRENCY_PER_CLIENT", 2)
     moved = threading.Event()
 
     def slow(event: Event, _context: LocalLambdaContext) -> Event:
@@ -93,9 +98,9 @@ def test_one_caller_cannot_block_other_callers(monkeypatch: pytest.MonkeyPatch) 
         return {"statusCode": 200}
 
     async def ask() -> None:
-        gateway = HttpGateway(
-            LambdaFunction("slow", slow, timedelta(seconds=HANG_SECONDS)), SystemClock()
-        )
+        function = LambdaFunction("slow", slow, timedelta(seconds=HANG_SECONDS))
+        clock = SystemClock()
+        gateway = RequestLimiter(FunctionApplication(function, clock), clock)
         many = ["192.0.2.1"] * 9 + ["127.0.0.1"] * 2
         waiting = [asyncio.ensure_future(status_for_source(gateway, source)) for source in many]
         try:
@@ -107,6 +112,19 @@ def test_one_caller_cannot_block_other_callers(monkeypatch: pytest.MonkeyPatch) 
         assert await asyncio.gather(*waiting) == [200] * len(many)
 
     asyncio.run(ask())
+
+
+def test_a_body_beyond_the_limit_is_rejected_whatever_the_path() -> None:
+    """The limit of a gateway; the service's own, of 8 kB, is for the bodies that it reads."""
+    service = BlefService(GAME_STORE_FACTORY.open_file(MEMORY_PATH, SystemClock()), SystemClock())
+    with front_of(API, service) as front:
+        for path in ("/v2/games/create", "/nowhere"):
+            url, size = f"{front.url}{path}", MAX_SERVICE_BODY_BYTES
+            largest = requests.post(url, data=b"x" * size, timeout=HANG_SECONDS)
+            assert largest.status_code == (404 if path == "/nowhere" else 413)
+            assert "error" in largest.json()
+            too_large = requests.post(url, data=b"x" * (size + 1), timeout=HANG_SECONDS)
+            assert (too_large.status_code, too_large.json()) == (413, {"message": "Too Long"})
 
 
 class Noticing(SystemClock):

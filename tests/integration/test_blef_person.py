@@ -29,7 +29,7 @@ from cardsharp.games.blef.service.service import BlefService, StateQuery
 from cardsharp.games.blef.simulation import BlefSimulation as Rules
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.games.blef.terminal import BlefTerminal
-from cardsharp_tools.local_play.game_service import service_gateway
+from cardsharp_tools.local_play.game_service import api_server
 from cardsharp_tools.terminal.human_player import Advisor, PlayerQuit, TerminalPlayer
 from cardsharp_tools.terminal.screen import Invitation, Screen
 
@@ -68,7 +68,7 @@ def service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[B
     isolate_environment(monkeypatch, tmp_path)
     clock = Hasty()
     games = BlefService(GAME_STORE_FACTORY.open_file(MEMORY_PATH, clock), clock)
-    with service_gateway(API, games, clock=clock) as running:
+    with api_server(API, games, clock=clock) as running:
         yield games, running.url
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,6 @@ from support.store_fixtures import FakeClock, moto_client
 from support.waiting import HANG_SECONDS
 from websockets.exceptions import ConnectionClosed
 
-from cardsharp.server import websocket_handler
 from cardsharp.server.feed_bootstrap import SUBSCRIBER_STORE
 from cardsharp.server.websocket_feed import (
     HANDSHAKE_GRACE,
@@ -23,13 +23,13 @@ from cardsharp.server.websocket_feed import (
     Subscriber,
     get_in_memory_connections,
 )
-from cardsharp_tools.local_cloud.api_gateway import (
+from cardsharp.server.websocket_handler import FeedSubscriptions, build_websocket_handler
+from cardsharp_tools.local_cloud.template_files import create_table
+from cardsharp_tools.local_server.feed_endpoint import (
     CLOSE_TRY_AGAIN_LATER,
     MAX_QUEUED_MESSAGES,
-    serve_websocket,
+    FeedEndpoint,
 )
-from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
-from cardsharp_tools.local_cloud.template_files import create_table
 
 FRAME = '{"body": "1"}'
 
@@ -89,9 +89,8 @@ def test_one_caller_cannot_use_up_all_subscriptions() -> None:
 def test_a_handshake_records_its_caller() -> None:
     """Its key may stand in a header or in the query, which wins."""
     feed, _, _ = fed()
-    handler = websocket_handler.build_websocket_handler(
-        feed, lambda parameters: ("game", parameters["key"])
-    )
+    subscriptions = FeedSubscriptions(feed, lambda parameters: ("game", parameters["key"]))
+    handler = build_websocket_handler(subscriptions)
     handshake = {"headers": {"Key": "header"}, "queryStringParameters": {"key": "query"}}
     sources = ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "127.0.0.1", "")
     for number, source in enumerate(sources):
@@ -128,28 +127,37 @@ class StuckClient:
 
 
 def test_a_slow_client_is_let_go_and_whoever_tells_it_never_waits() -> None:
-    routes: list[str] = []
+    feed, _, _ = fed()
+    watching: list[int] = []
 
-    async def ask(event: dict[str, Any]) -> HttpResponse:
-        routes.append(event["requestContext"]["routeKey"])
-        return HttpResponse(200, (), b"")
+    def authorize(_: object) -> tuple[str, str]:
+        return "game", ""
 
     async def slow() -> StuckClient:
         sockets, client = InMemoryConnections(), StuckClient()
-        serving = asyncio.ensure_future(serve_websocket(client, ask, sockets))  # type: ignore[arg-type]
+        endpoint = FeedEndpoint(lambda: FeedSubscriptions(feed, authorize), sockets)
+        with ThreadPoolExecutor(1) as pool:
+            return await talk(endpoint, sockets, client, pool)
+
+    async def talk(
+        endpoint: FeedEndpoint, sockets: InMemoryConnections, client: StuckClient, pool: Executor
+    ) -> StuckClient:
+        serving = asyncio.ensure_future(endpoint.serve(client, pool))  # type: ignore[arg-type]
         await client.accepted.wait()
         (connection,) = sockets._open_connections
+        watching.append(len(feed.subscribers("game")))
         for _ in range(MAX_QUEUED_MESSAGES):
             sockets.send(connection, "x")
         with pytest.raises(ConnectionGone):
             sockets.send(connection, "x")
         sockets.close(connection)
         await serving
+        watching.append(len(feed.subscribers("game")))
         return client
 
     client = asyncio.run(slow())
     assert client.code == CLOSE_TRY_AGAIN_LATER
-    assert routes == ["$connect", "$disconnect"]
+    assert watching == [1, 0]
 
 
 def test_a_watcher_that_sends_much_is_let_go_and_no_other() -> None:

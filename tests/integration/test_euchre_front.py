@@ -27,7 +27,7 @@ from cardsharp_tools.games.euchre.leak_probe import (
 )
 from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 from cardsharp_tools.lab.game_adapter import LabPlayer
-from cardsharp_tools.local_play.game_service import service_gateway
+from cardsharp_tools.local_play.game_service import api_server
 
 
 @dataclass
@@ -51,7 +51,7 @@ DEALS = case_count(3, full=200)
 def serving(strategy: Strategy, store: DealStore) -> Iterator[tuple[str, RecordingLog]]:
     """A service with that player, its address, and what it writes down."""
     diary = RecordingLog()
-    with service_gateway(API, EuchreService(store, strategy, SystemClock(), diary)) as gateway:
+    with api_server(API, EuchreService(store, strategy, SystemClock(), diary)) as gateway:
         yield gateway.url, diary
 
 

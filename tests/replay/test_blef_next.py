@@ -23,7 +23,7 @@ from cardsharp.games.blef.cards import sort_hand
 from cardsharp.games.blef.service.bootstrap import resolve_topic_and_viewer
 from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.records import room_number
-from cardsharp.server import websocket_handler
+from cardsharp.server.websocket_handler import FeedSubscriptions, build_websocket_handler
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response
 from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LocalLambdaContext
 
@@ -53,8 +53,8 @@ class NextRecording:
         self.client = memory_client("", chance=self.chance, agents=AGENTS)
         self.clock, self.store = self.client.clock, self.client.store
         about = partial(resolve_topic_and_viewer, self.client.blef)
-        self._gate = websocket_handler.build_websocket_handler(
-            self.client.with_feed(self.sockets), about
+        self._gate = build_websocket_handler(
+            FeedSubscriptions(self.client.with_feed(self.sockets), about)
         )
         self._game = ""
         self._dealt = defaultdict[str, list[Row]](list)

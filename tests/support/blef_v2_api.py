@@ -14,8 +14,8 @@ from cardsharp.games.blef.service.service import InvitableBots
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE
 from cardsharp.server.websocket_feed import ConnectionGone, InMemoryConnections
 from cardsharp.store.sqlite_file import MEMORY_PATH
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
-from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LambdaFunction
+from cardsharp_tools.local_server.feed_endpoint import FeedEndpoint
+from cardsharp_tools.local_server.service_server import ServiceServer
 from support.recordings import recording
 from support.waiting import HANG_SECONDS
 
@@ -49,12 +49,11 @@ class BlefV2Client:
 @contextmanager
 def serve_blef_v2(sockets: InMemoryConnections, name: str) -> Iterator[BlefV2Client]:
     """Serve games in this process, with the feed of that name."""
-    handler = SERVICE.build_handler(
+    application, subscriptions = SERVICE.build(
         {SERVICE.store_setting: f"sqlite:{MEMORY_PATH}", FEED_VARIABLE: f"memory:{name}"}
     )
-    with ApiGatewayServer(
-        LambdaFunction("blef", handler, API_REQUEST_TIMEOUT), sockets=sockets
-    ) as front:
+    endpoint = FeedEndpoint(lambda: subscriptions, sockets)
+    with ServiceServer(application, feed_endpoint=endpoint) as front:
         yield BlefV2Client(front.url)
 
 

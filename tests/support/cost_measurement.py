@@ -30,7 +30,7 @@ from cardsharp_tools.games.deadmansdraw.emulated_arena import (
     DynamoArenaServer,
     create_arena_table,
 )
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, sqs_event
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
@@ -196,7 +196,7 @@ def measure_game(game: Game, games: int) -> ActivityUsage:
         build_handler = service_definition(game).build_handler
         handler = meter.wrap_handler(build_handler({**os.environ, **variables}))
         start = meter.counts
-        with ApiGatewayServer(LambdaFunction(game.name, handler)) as gateway:
+        with function_server(LambdaFunction(game.name, handler)) as gateway:
             for seed in range(games):
                 play_typical_match(gateway.url, Random(seed))
         return meter.usage_since(start, games)

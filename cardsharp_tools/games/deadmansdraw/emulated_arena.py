@@ -25,7 +25,7 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     ignore_move,
 )
 from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
-from cardsharp_tools.local_cloud.api_gateway import ApiGatewayServer
+from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import (
     API_REQUEST_TIMEOUT,
@@ -61,7 +61,7 @@ class DynamoArenaServer(ArenaServer):
         function = LambdaFunction(
             "deadmansdraw", wrap_handler(lambda_handler_for_asgi(arena.app)), API_REQUEST_TIMEOUT
         )
-        self.front = ApiGatewayServer(function, config.port, config.host)
+        self.front = function_server(function, (config.host, config.port))
         self.url = self.front.url
 
     def start(self) -> Self:

@@ -28,7 +28,7 @@ from cardsharp_tools.games.euchre.leak_probe import (
 from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
 from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play import game_service
-from cardsharp_tools.local_play.game_service import IN_MEMORY, service_gateway
+from cardsharp_tools.local_play.game_service import IN_MEMORY, api_server
 from cardsharp_tools.local_play.handler_environment import LogFile
 from cardsharp_tools.local_server.http_server import HOST
 from cardsharp_tools.match_sources.match_logs import data_folder
@@ -114,7 +114,7 @@ def check_leaks(*, options: ProbeOptions = DEFAULT_PROBE_OPTIONS) -> int:
         if url is None:
             clock = SystemClock()
             store, strategy = DEAL_STORE_FACTORY.open(IN_MEMORY, clock), build(options.strategy)
-            served = service_gateway(API, EuchreService(store, strategy, clock))
+            served = api_server(API, EuchreService(store, strategy, clock))
             url = stack.enter_context(served).url
         stack.enter_context(override_proxy_during_block(options.proxy))
         player = stack.enter_context(RemotePlayerClient(url))

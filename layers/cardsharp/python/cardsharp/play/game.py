@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # so that listing the games imports none of their parts
     from cardsharp.pages.board_renderer import BoardRenderer
     from cardsharp.play.decision_runner import DecisionRunner
     from cardsharp.play.simulation import SimulationFactory
-    from cardsharp.server.http_service import AsgiService, HttpService
+    from cardsharp.server.http_service import HttpService
     from cardsharp.store.match_log import MatchRecord, MoveRecord, Summaries
 
 T = TypeVar("T")
@@ -160,7 +160,7 @@ class Game(NamedTuple):
     order_keys: frozenset[str] = frozenset()  # an order that has one of these keys is for this game
     run_poller: LazyImport[RunPoller] | None = None
     run_director: LazyImport[RunDirector] | None = None
-    http_service: LazyImport["HttpService[Any] | AsgiService"] | None = None
+    http_service: LazyImport["HttpService"] | None = None
     simulation: LazyImport["SimulationFactory"] | None = None
     duel_extras: LazyImport[Any] | None = None
     """Factory of the game's `LabAdapter`: what duels in the lab need beside the simulation."""

@@ -1,8 +1,8 @@
 """HTTP edge that the services of all games share: routing, validation, limits and documents.
 
 Look first at `Route`, an endpoint with its models, and at `Api`, the routes of a service.
-`HttpService` serves an `Api` from a function or at home, and `AsgiService` does so for an ASGI
-application. `MatchSite` is the web site of a match log, and `Feed` its WebSocket feed.
+`build_application` makes an ASGI application of it, which `HttpService` serves from a function or
+at home. `MatchSite` is the web site of a match log, and `Feed` its WebSocket feed.
 """
 
 from typing import TYPE_CHECKING
@@ -12,13 +12,14 @@ from cardsharp.core.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from cardsharp.server.access_gate import AccessGate, build_pages, sign_access_token
     from cardsharp.server.api import Api
+    from cardsharp.server.api_application import build_application
     from cardsharp.server.gateway_events import (
         GatewayEvent,
         GatewayResponse,
         LambdaContext,
         LambdaHandler,
     )
-    from cardsharp.server.http_service import AsgiService, HttpService
+    from cardsharp.server.http_service import HttpService, ServiceApplication
     from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
     from cardsharp.server.match_site import MatchSite, PagesConfig
     from cardsharp.server.openapi import openapi_document
@@ -30,7 +31,6 @@ __all__ = (
     "Api",
     "ApiRequest",
     "ApiResponse",
-    "AsgiService",
     "Feed",
     "GatewayEvent",
     "GatewayResponse",
@@ -41,7 +41,9 @@ __all__ = (
     "MatchSite",
     "PagesConfig",
     "Route",
+    "ServiceApplication",
     "Subscriber",
+    "build_application",
     "build_pages",
     "lambda_handler_for_asgi",
     "openapi_document",
@@ -55,7 +57,6 @@ __getattr__ = lazy_exports(
         "Api": "api",
         "ApiRequest": "routing",
         "ApiResponse": "routing",
-        "AsgiService": "http_service",
         "Feed": "websocket_feed",
         "GatewayEvent": "gateway_events",
         "GatewayResponse": "gateway_events",
@@ -66,8 +67,10 @@ __getattr__ = lazy_exports(
         "MatchSite": "match_site",
         "PagesConfig": "match_site",
         "Route": "routing",
+        "ServiceApplication": "http_service",
         "Subscriber": "websocket_feed",
         "lambda_handler_for_asgi": "lambda_adapter",
+        "build_application": "api_application",
         "build_pages": "access_gate",
         "openapi_document": "openapi",
         "sign_access_token": "access_gate",

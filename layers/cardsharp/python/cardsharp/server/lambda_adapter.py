@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from starlette.types import ASGIApp, Message, Scope
@@ -31,7 +32,6 @@ from cardsharp.server.gateway_events import (
 from cardsharp.server.routing import (
     MAX_LONG_POLL,
     RESPONSE_MARGIN,
-    ApiResponse,
     RemainingWait,
     RequestState,
 )
@@ -48,6 +48,7 @@ _INTERNAL_ERROR_BODY = b'{"error":"Internal Server Error."}'
 _JSON_HEADERS = ((b"content-type", b"application/json; charset=utf-8"),)
 
 Headers = Iterable[tuple[bytes, bytes]]
+T = TypeVar("T")
 
 
 def lambda_handler_for_asgi(
@@ -147,9 +148,9 @@ class _AsgiExchange:
         finally:
             await _cancel_other_tasks()  # else they would go on while the next event is answered
 
-    async def _run_use_case(self, use_case: Callable[[], ApiResponse]) -> ApiResponse:
+    async def _run_use_case(self, use_case: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
-        result: asyncio.Future[ApiResponse] = loop.create_future()
+        result: asyncio.Future[T] = loop.create_future()
 
         def run() -> None:
             try:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Any, Generic, Protocol, TypedDict, TypeVar
 
 from pydantic import BaseModel
 
@@ -16,6 +16,7 @@ from cardsharp.errors import CardsharpError, StoreError
 S = TypeVar("S")  # what carries requests out: a game's use cases
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")  # the result of a use case
 
 ResponseModels = Mapping[int, tuple[type[BaseModel], ...]]  # bodies by status
 RemainingWait = Callable[[], timedelta]  # how long an answer may still take
@@ -56,14 +57,18 @@ class ApiResponse:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class RequestState(TypedDict):
-    """State that the server in front of an application adds to each request.
+class RunUseCase(Protocol):
+    """Runs a use case, which may wait in a long poll, where it delays nobody else."""
 
-    `run_use_case` runs a use case, which may wait in a long poll, where it delays nobody else.
-    """
+    def __call__(self, use_case: Callable[[], T], /) -> Awaitable[T]:
+        """Return the result of the use case."""
+
+
+class RequestState(TypedDict):
+    """State that the server in front of an application adds to each request."""
 
     time_left: RemainingWait
-    run_use_case: Callable[[Callable[[], ApiResponse]], Awaitable[ApiResponse]]
+    run_use_case: RunUseCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

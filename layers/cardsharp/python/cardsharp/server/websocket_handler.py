@@ -6,6 +6,7 @@ ignored.
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from pydantic import BaseModel
@@ -35,48 +36,75 @@ class ConnectionStatusBody(BaseModel, frozen=True):
     message: str
 
 
-def reject_handshake(_event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
-    """Reject a WebSocket handshake, because there is no feed."""
-    return _to_gateway_response(
-        error_response(HttpError(HTTPStatus.NOT_FOUND, "There is no feed here"))
-    )
+@dataclass(frozen=True, slots=True)
+class FeedSubscriptions:
+    """Subscriptions of WebSocket clients to a feed; no method raises.
+
+    `authorize` finds the topic that a client may subscribe to.
+    """
+
+    feed: Feed
+    authorize: AuthorizeSubscription
+
+    def connect(
+        self, connection: str, parameters: Mapping[str, str], source: object
+    ) -> ApiResponse:
+        """Subscribe a client from the address `source`; the handshake gets the response."""
+
+        def subscribe() -> str:
+            topic, key = self.authorize(parameters)
+            caller = client_address_of(source)
+            digest = "" if caller is None else hashlib.sha256(caller.encode()).hexdigest()
+            if not self.feed.subscribe(topic, connection, key, digest):
+                raise HttpError(
+                    HTTPStatus.TOO_MANY_REQUESTS,
+                    "Too many spectators of this game - please try later",
+                )
+            return "Connected"
+
+        return _respond(subscribe)
+
+    def disconnect(self, connection: str) -> ApiResponse:
+        """Remove a client that has gone."""
+
+        def unsubscribe() -> str:
+            self.feed.unsubscribe(connection)
+            return "Disconnected"
+
+        return _respond(unsubscribe)
 
 
-def build_websocket_handler(feed: Feed, subscribe: AuthorizeSubscription) -> LambdaHandler:
-    """Return the handler of a WebSocket API's events."""
+def _respond(change: Callable[[], str]) -> ApiResponse:
+    try:
+        return ApiResponse(ConnectionStatusBody(message=change()))
+    except HttpError as http_error:
+        return error_response(http_error)
+    except Exception as error:  # noqa: BLE001 - the edge: a handshake ends with an answer
+        logger.error("a handshake failed", extra={"error": type(error).__name__})
+        return error_response(error)
+
+
+def build_websocket_handler(subscriptions: FeedSubscriptions | None) -> LambdaHandler:
+    """Return the handler of a WebSocket API's events; without a feed it rejects handshakes."""
 
     def answer(event: GatewayEvent, _context: LambdaContext) -> GatewayResponse:
-        try:
-            response = _handle_event(event, feed, subscribe)
-        except HttpError as http_error:
-            response = error_response(http_error)
-        except Exception as error:  # noqa: BLE001 - the edge: a handshake ends with an answer
-            logger.error("a handshake failed", extra={"error": type(error).__name__})
-            response = error_response(error)
-        return _to_gateway_response(response)
+        response = NO_FEED if subscriptions is None else _handle_event(event, subscriptions)
+        body = response.body if isinstance(response.body, str) else response.body.model_dump_json()
+        return gateway_response(response.status, body)
 
     return answer
 
 
-def _handle_event(event: GatewayEvent, feed: Feed, authorize: AuthorizeSubscription) -> ApiResponse:
+NO_FEED = error_response(HttpError(HTTPStatus.NOT_FOUND, "There is no feed here"))
+
+
+def _handle_event(event: GatewayEvent, subscriptions: FeedSubscriptions) -> ApiResponse:
     about = event["requestContext"]
     if about["routeKey"] == "$connect":
         headers, query = event.get("headers") or {}, event.get("queryStringParameters") or {}
-        params = {**{name.lower(): value for name, value in headers.items()}, **query}
-        topic, key = authorize(params)
-        caller = client_address_of(about.get("identity", {}).get("sourceIp"))
-        digest = "" if caller is None else hashlib.sha256(caller.encode()).hexdigest()
-        if not feed.subscribe(topic, about["connectionId"], key, digest):
-            raise HttpError(
-                HTTPStatus.TOO_MANY_REQUESTS, "Too many spectators of this game - please try later"
-            )
-        return ApiResponse(ConnectionStatusBody(message="Connected"))
+        parameters = {**{name.lower(): value for name, value in headers.items()}, **query}
+        source = (about.get("identity") or {}).get("sourceIp")
+        return subscriptions.connect(about["connectionId"], parameters, source)
     if about["routeKey"] == "$disconnect":
-        feed.unsubscribe(about["connectionId"])
-        return ApiResponse(ConnectionStatusBody(message="Disconnected"))
+        return subscriptions.disconnect(about["connectionId"])
     return ApiResponse("")
-
-
-def _to_gateway_response(response: ApiResponse) -> GatewayResponse:
-    body = response.body if isinstance(response.body, str) else response.body.model_dump_json()
-    return gateway_response(response.status, body)

@@ -14,6 +14,7 @@ from uuid import uuid4
 from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.errors import ConfigError, MalformedResponse, RulesError, WriteConflict
 from cardsharp.server.api import Api
+from cardsharp.server.api_application import build_application
 from cardsharp.server.hosted import wire
 from cardsharp.server.hosted.game_store import (
     HostedGameRecord,
@@ -24,7 +25,7 @@ from cardsharp.server.hosted.game_store import (
 )
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
 from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
-from cardsharp.server.http_service import HttpService
+from cardsharp.server.http_service import HttpService, ServiceApplication
 from cardsharp.server.request_parsing import QueryOrJsonParser
 from cardsharp.server.routing import (
     RESPONSE_MARGIN,
@@ -210,20 +211,21 @@ _DEFAULT_RETENTION_DAYS = "30"
 _ERROR_STATUSES = (403, 404, 409, 429)
 
 
-def hosted_http_service(package: str) -> HttpService[HostedService]:
+def hosted_http_service(package: str) -> HttpService:
     """Return the HTTP service of the game in a package."""
     game = load_hosted_game(package)
     store = StoreFactory(HostedGameStore, f"{game.game.name.upper()}_STORE")
 
-    def assemble(environment: Mapping[str, str]) -> HostedService:
+    api = build_api(game)
+
+    def build(environment: Mapping[str, str]) -> ServiceApplication:
         clock = SystemClock()
         tables = store.open(environment.get(store.setting_name, ""), clock)
         life = timedelta(days=int(environment.get(RETENTION_SETTING) or _DEFAULT_RETENTION_DAYS))
-        return HostedService(game, replace(tables, ttl=life), clock)
+        service = HostedService(game, replace(tables, ttl=life), clock)
+        return ServiceApplication(build_application((api,), service))
 
-    return HttpService(
-        api=build_api(game), store_setting=store.setting_name, build_service=assemble
-    )
+    return HttpService(api=api, store_setting=store.setting_name, build=build)
 
 
 def build_api(game: HostedGame) -> Api[HostedService]:

@@ -23,12 +23,12 @@ from cardsharp.games.blef.service.service import (
     current_view,
 )
 from cardsharp.games.blef.service.wire_v2022 import build_list_update, state_body
-from cardsharp.server import websocket_handler
 from cardsharp.server.api import Api
+from cardsharp.server.api_application import build_application
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE, build_feed
-from cardsharp.server.gateway_events import LambdaHandler
-from cardsharp.server.http_service import BOT_QUEUE_SETTING, HttpService
+from cardsharp.server.http_service import BOT_QUEUE_SETTING, HttpService, ServiceApplication
 from cardsharp.server.websocket_feed import Feed, Subscriber
+from cardsharp.server.websocket_handler import FeedSubscriptions
 
 V2022_SETTING = "BLEF_NEXT"
 
@@ -57,10 +57,10 @@ def build_v2022_apis(environment: Mapping[str, str]) -> Sequence[Api[BlefService
     return (replace(routes_v2022.API, base_path=prefix.rstrip("/")),)
 
 
-def build_websocket_handler(
+def build_subscriptions(
     service: BlefService, environment: Mapping[str, str]
-) -> LambdaHandler | None:
-    """Build the handler that sends updates to spectators over the WebSocket of CARDSHARP_FEED.
+) -> FeedSubscriptions | None:
+    """Build the subscriptions of spectators, who get updates over the WebSocket of CARDSHARP_FEED.
 
     Returns None if there is no feed; raises `ConfigError`.
     """
@@ -69,17 +69,22 @@ def build_websocket_handler(
         return None
     feed = build_feed(place, environment.get(GAME_STORE_FACTORY.setting_name, ""), SystemClock())
     service.on_change = partial(publish_change, feed)
-    return websocket_handler.build_websocket_handler(
-        feed, partial(resolve_topic_and_viewer, service)
-    )
+    return FeedSubscriptions(feed, partial(resolve_topic_and_viewer, service))
+
+
+def build_blef_application(environment: Mapping[str, str]) -> ServiceApplication:
+    """Build the application of both generations; raise `ConfigError`."""
+    service = build_service(environment)
+    application = build_application((API, *build_v2022_apis(environment)), service)
+    return ServiceApplication(application, build_subscriptions(service, environment))
 
 
 SERVICE = HttpService(
     api=API,
     store_setting=GAME_STORE_FACTORY.setting_name,
-    build_service=build_service,
+    build=build_blef_application,
     extra_apis=build_v2022_apis,
-    websocket_feed=build_websocket_handler,
+    has_feed=True,
     supports_invites=True,
 )
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from starlette.types import ASGIApp
-
 from cardsharp.games.deadmansdraw.arena.bootstrap import (
     PUBLIC_SETTING,
     STORE_SETTING,
@@ -13,13 +11,13 @@ from cardsharp.games.deadmansdraw.arena.bootstrap import (
     arena_table,
     match_retention,
 )
-from cardsharp.server.http_service import AsgiService
+from cardsharp.server.http_service import HttpService, ServiceApplication
 
 if TYPE_CHECKING:
     from cardsharp.contest.repository import ContestRepository
 
 
-def build_contest_application(environment: Mapping[str, str]) -> ASGIApp:
+def build_contest_application(environment: Mapping[str, str]) -> ServiceApplication:
     """Build the application that an environment describes; raise `ConfigError`."""
     # Slow to import, and needed by nobody who only asks what there is.
     from cardsharp.core.clock import SystemClock, utc_now  # noqa: PLC0415
@@ -46,7 +44,7 @@ def build_contest_application(environment: Mapping[str, str]) -> ASGIApp:
         return ContestRepository(keep)
 
     arena.mount_pages(ContestPages(contests))
-    return arena.app
+    return ServiceApplication(arena.app)
 
 
-SERVICE = AsgiService(store_setting=STORE_SETTING, build_application=build_contest_application)
+SERVICE = HttpService(store_setting=STORE_SETTING, build=build_contest_application)

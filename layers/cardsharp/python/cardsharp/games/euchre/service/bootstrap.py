@@ -8,7 +8,8 @@ from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY
 from cardsharp.games.euchre.service.routes import API
 from cardsharp.games.euchre.service.service import EuchreService
 from cardsharp.games.euchre.strategies import build
-from cardsharp.server.http_service import HttpService
+from cardsharp.server.api_application import build_application
+from cardsharp.server.http_service import HttpService, ServiceApplication
 
 STRATEGY_SETTING = "EUCHRE_STRATEGY"
 DEFAULT_STRATEGY = "pimc"
@@ -26,5 +27,9 @@ def build_service(environment: Mapping[str, str]) -> EuchreService:
 
 
 SERVICE = HttpService(
-    api=API, store_setting=DEAL_STORE_FACTORY.setting_name, build_service=build_service
+    api=API,
+    store_setting=DEAL_STORE_FACTORY.setting_name,
+    build=lambda environment: ServiceApplication(
+        build_application((API,), build_service(environment))
+    ),
 )
