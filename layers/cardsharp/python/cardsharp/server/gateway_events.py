@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
 
+from cardsharp.server.request_parsing import is_valid_text
+
 GatewayEvent = dict[str, Any]  # a request
 GatewayResponse = dict[str, Any]  # an answer: `statusCode`, `headers`, `body`, `isBase64Encoded`
 
@@ -86,14 +88,6 @@ _OPTIONAL_FIELDS = {
     "cookies": "a list of texts",
 }
 """Optional parts of an event; each may be missing or null."""
-
-
-def is_valid_text(value: object) -> bool:
-    """Return True if a value is a text that can be encoded: no lone surrogate, as JSON allows."""
-    try:
-        return isinstance(value, str) and value.encode() is not None
-    except UnicodeEncodeError:
-        return False
 
 
 _CHECK_BY_KIND: Mapping[str, Callable[[Any], bool]] = {

@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, parse_qsl, unquote
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from cardsharp.server.gateway_events import is_valid_text
 from cardsharp.server.routing import HttpError, bad_request
 
 M = TypeVar("M", bound=BaseModel)
@@ -189,6 +188,14 @@ async def _read_body(request: Request) -> bytes:
         if len(body) > MAX_BODY:
             raise PayloadTooLarge
     return bytes(body)
+
+
+def is_valid_text(value: object) -> bool:
+    """Return True if a value is a text that can be encoded: no lone surrogate, as JSON allows."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def _reject_constant(name: str) -> None:
