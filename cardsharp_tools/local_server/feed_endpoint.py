@@ -14,9 +14,9 @@ from uuid import uuid4
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from cardsharp.server.feed_subscriptions import NO_FEED, FeedSubscriptions
 from cardsharp.server.routing import ApiResponse
 from cardsharp.server.websocket_feed import InMemoryConnections
-from cardsharp.server.websocket_handler import NO_FEED, FeedSubscriptions
 
 MAX_QUEUED_MESSAGES = 64  # texts that wait for one client; who is slower than that is let go
 MAX_MESSAGE_BYTES = 128 * 1024  # bytes that a client may send, though nobody reads them

@@ -164,6 +164,26 @@ def test_a_long_poll_returns_on_a_move_and_on_shutdown() -> None:
         assert waiting.result(timeout=HANG_SECONDS).json() == seen
 
 
+def test_many_clients_that_wait_delay_nobody() -> None:
+    """More than the 40 threads that anyio, on which Starlette is built, has by default."""
+    clock, waiting_count = Noticing(), 60
+    service = BlefService(GAME_STORE_FACTORY.open_file(MEMORY_PATH, clock), clock)
+    with front_of(API, service) as front, ThreadPoolExecutor(waiting_count) as threads:
+        address = f"{front.url}/v2/games/{service.create()}"
+
+        def wait() -> requests.Response:
+            return requests.get(address, {"wait": "true"}, timeout=HANG_SECONDS)
+
+        waiting = [threads.submit(wait) for _ in range(waiting_count)]
+        for _ in waiting:
+            assert clock.asleep.acquire(timeout=HANG_SECONDS)
+        assert requests.get(f"{front.url}/v2/version", timeout=HANG_SECONDS).status_code == 200
+        joined = requests.get(f"{address}/join", {"nickname": "ann"}, timeout=HANG_SECONDS)
+        assert joined.status_code == 200
+        for client in waiting:
+            assert client.result(timeout=HANG_SECONDS).json()["players"]
+
+
 # --- what API Gateway never sends, but a person's own call --------------------------------------
 
 

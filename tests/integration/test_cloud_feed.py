@@ -15,6 +15,7 @@ from support.waiting import HANG_SECONDS
 from websockets.exceptions import ConnectionClosed
 
 from cardsharp.server.feed_bootstrap import SUBSCRIBER_STORE
+from cardsharp.server.feed_subscriptions import FeedSubscriptions
 from cardsharp.server.websocket_feed import (
     HANDSHAKE_GRACE,
     ConnectionGone,
@@ -23,7 +24,7 @@ from cardsharp.server.websocket_feed import (
     Subscriber,
     get_in_memory_connections,
 )
-from cardsharp.server.websocket_handler import FeedSubscriptions, build_websocket_handler
+from cardsharp.server.websocket_handler import build_websocket_handler
 from cardsharp_tools.local_cloud.template_files import create_table
 from cardsharp_tools.local_server.feed_endpoint import (
     CLOSE_TRY_AGAIN_LATER,

@@ -23,7 +23,8 @@ from cardsharp.games.blef.cards import sort_hand
 from cardsharp.games.blef.service.bootstrap import resolve_topic_and_viewer
 from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.records import room_number
-from cardsharp.server.websocket_handler import FeedSubscriptions, build_websocket_handler
+from cardsharp.server.feed_subscriptions import FeedSubscriptions
+from cardsharp.server.websocket_handler import build_websocket_handler
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response
 from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LocalLambdaContext
 

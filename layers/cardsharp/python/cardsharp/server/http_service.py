@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 from starlette.types import ASGIApp
 
 from cardsharp.server.api import Api
+from cardsharp.server.feed_subscriptions import FeedSubscriptions
 from cardsharp.server.gateway_events import LambdaHandler
 from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.request_parsing import Json
-from cardsharp.server.websocket_handler import FeedSubscriptions, build_websocket_handler
+from cardsharp.server.websocket_handler import build_websocket_handler
 
 BOT_STORE_SETTING, BOT_QUEUE_SETTING, BOT_URL_SETTING = (
     "CARDSHARP_BOT_STORE",

@@ -26,9 +26,9 @@ from cardsharp.games.blef.service.wire_v2022 import build_list_update, state_bod
 from cardsharp.server.api import Api
 from cardsharp.server.api_application import build_application
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE, build_feed
+from cardsharp.server.feed_subscriptions import FeedSubscriptions
 from cardsharp.server.http_service import BOT_QUEUE_SETTING, HttpService, ServiceApplication
 from cardsharp.server.websocket_feed import Feed, Subscriber
-from cardsharp.server.websocket_handler import FeedSubscriptions
 
 V2022_SETTING = "BLEF_NEXT"
 
