@@ -172,7 +172,7 @@ evidence-seeded-bugs: setup ### Break one rule after the other in a copy, and ch
 
 evidence-mutation-test: setup ### Change the code at random and count the changes that tests notice: TARGETS=euchre SAMPLE=60 SEED=1
 	@$(UV) sync --quiet --locked --no-build-isolation --inexact --group mutants
-	@for target in $(or $(TARGETS),deadmansdraw blef euchre attending stores); do \
+	@for target in $(or $(TARGETS),deadmansdraw blef euchre bot client stores); do \
 	  $(BIN)/python tests/mutation/mutants.py $$target $(if $(SAMPLE),--sample $(SAMPLE)) \
 	    $(if $(SEED),--seed $(SEED)); done
 

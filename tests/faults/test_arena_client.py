@@ -45,7 +45,6 @@ from cardsharp.client import connections
 from cardsharp.client.config import RequestLimits
 from cardsharp.client.remote_clock import NEVER_BOUNDS
 from cardsharp.client.response_errors import MAX_RETRY_AFTER, parse_retry_after
-from cardsharp.client.retry_policy import RetryPolicy
 from cardsharp.client.transport import ArenaRequest, ArenaResponse, ArenaTransport
 from cardsharp.core.credentials import Credentials
 from cardsharp.errors import (
@@ -490,25 +489,6 @@ def test_r15_no_wait_that_a_server_asks_for_is_believed_to_be_long(
     header_value: str, believed: timedelta | None
 ) -> None:
     assert parse_retry_after({**DATED, "Retry-After": header_value}) == believed
-
-
-def test_waits_grow_with_full_jitter_and_end_with_the_total() -> None:
-    """test_R18: steps double up to the longest; no wait ends after the total time."""
-    current_time = 0.0
-    patience = RetryPolicy(
-        timedelta(seconds=20),
-        timedelta(seconds=1),
-        timedelta(seconds=5),
-        clock=lambda: current_time,
-        random_uniform=lambda low, high: high if low == 0 else pytest.fail("not full jitter"),
-    )
-    waits = []
-    assert patience(ValueError("a defect")) is False
-    while (wait := patience(Unreachable("gone"))) is not False:
-        waits.append(wait)
-        current_time += wait
-    assert waits == [1, 2, 4, 5, 5]
-    assert patience.remaining_time == timedelta(seconds=3)
 
 
 def test_throttling_by_the_arena_is_logged_once_and_is_no_failure(

@@ -25,7 +25,7 @@ PLACES = (
     ("functions", "."),
     ("cardsharp_tools", "cardsharp_tools"),
 )
-PLACES += (("tests", "tests"), ("docs", "docs"), ("events", "events"))
+PLACES += (("tests", "tests"), ("docs", "docs"), ("events", "events"), ("stacks", "stacks"))
 SURVIVED, UNTESTED = 0, 33  # mutmut's codes; anything else was noticed
 
 MUTATION_FOLDER = Path(__file__).parent

@@ -44,6 +44,9 @@ class FakeClock(VirtualClock):
         self._lock = threading.Lock()
         self._waiting = threading.Semaphore(0)
 
+    def sleep(self, duration: timedelta) -> None:
+        self.advance(max(duration, timedelta(0)))
+
     def wait(self, event: Waitable, timeout: timedelta) -> bool:
         if timeout <= timedelta(0):
             return event.wait(0)

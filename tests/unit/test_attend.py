@@ -1,37 +1,25 @@
-"""The session protocol that all games share: denials, retries and handovers.
-
-Also the dispatch of matches to workers: maximal age of a match, and the operator's settings.
-"""
+"""The session protocol that all games share: denials, retries and handovers."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from fault_simulation.faults import Crash
 from fault_simulation.virtual_clock import VirtualClock
-from support.store_fixtures import TTL, RecordingMeter, receive_message, require_match, take_lease
+from support.counting_match import ACTIONS, HOUR, TIMING, Count, Desk, open_desk
+from support.store_fixtures import RecordingMeter, receive_message, require_match, take_lease
 
 from cardsharp.bot.bot import Bot
 from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, MoveFacts, NextRead, Observation
-from cardsharp.bot.control.runtime_settings import (
-    SETTINGS_CACHE_TTL,
-    CachedRuntimeSettings,
-    RuntimeSettings,
-    RuntimeSettingsStore,
-    parse_leniently,
-)
 from cardsharp.bot.error_policy import MAX_EQUAL_REFUSALS
 from cardsharp.bot.fair_semaphore import FairSemaphore
-from cardsharp.bot.match_dispatcher import EXPIRED_RESULT, MatchDispatcher
-from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.bot.queueing.messages import MatchMessage, parse_match_message
 from cardsharp.bot.session_result import SessionResult
-from cardsharp.bot.timing import SessionTiming
-from cardsharp.core.metrics import MetricName, Metrics
+from cardsharp.core.metrics import MetricName
 from cardsharp.errors import (
     ArenaError,
     GatewayRejection,
@@ -39,133 +27,23 @@ from cardsharp.errors import (
     NotFound,
     NotYourTurn,
     RequestRejected,
-    StoreError,
     Unauthorized,
 )
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
 from cardsharp.store.match_log import Body, MatchStatus
-from cardsharp.store.sqlite_match_log import SqliteMatchLog
 
-HOUR = timedelta(hours=1)
-TIMING = SessionTiming()
-NO_METER = Metrics()
 PAGE = GatewayRejection(403, "a page of some gateway", outcome_unknown=True)
 GONE = NotFound(404, "gone")
 DENIAL = RequestRejected(403, "you may not")
 PASSWORD = Unauthorized(401, "check the password")
 FOR_GOOD = 9  # as often as this is said again, it is believed
-ACTIONS = 3
-
-
-@dataclass
-class Count:
-    """A one-player match that counts to three.
-
-    Every answer of its arena can be an error, and a read can return an old state. Another bot
-    may act on the same seat: at each read for which `other_bot_moves` says so.
-    """
-
-    errors: dict[str, list[ArenaError | Observation[int] | None]] = field(default_factory=dict)
-    other_bot_moves: list[bool] = field(default_factory=list)
-    counted: int = 0
-    length: int = ACTIONS
-    rejected_action_sets: list[frozenset[int]] = field(default_factory=list)
-    header: Body | None = None
-
-    def observe(self, recorded: MoveFacts) -> Observation[int]:
-        if (old := self._fail("look")) is not None:
-            return old
-        self.counted += bool(self.other_bot_moves and self.other_bot_moves.pop(0))
-        facts: dict[int, Body] = {n: {} for n in range(self.counted) if n not in recorded}
-        outcome = {"result": "won"} if self.counted >= self.length else None
-        turn, our_moves = None if outcome else self, frozenset(range(self.counted))
-        return Observation(
-            next_sequence=self.counted, facts=facts, outcome=outcome, turn=turn, our_moves=our_moves
-        )
-
-    def wait_for_change(self, recorded: MoveFacts) -> Observation[int] | None:
-        raise AssertionError(f"it is always our turn, {recorded}")
-
-    def outcome_if_missing(self, error: RequestRejected) -> Body | None:
-        return {"result": "unknown"} if error.message == "gone" else None
-
-    def decide(
-        self, timeout: timedelta, monotonic: Callable[[], float], rejected_actions: frozenset[int]
-    ) -> DecisionResult[Decision[int]]:
-        assert timeout == TIMING.decision_timeout
-        assert monotonic() >= 0
-        self.rejected_action_sets.append(rejected_actions)
-        return DecisionResult(Decision(max(rejected_actions, default=0) + 1, "because"))
-
-    def intent_body(
-        self, result: DecisionResult[Decision[int]], decided_at: datetime, worker_id: str
-    ) -> Body:
-        return {"action": result.decision.action, "at": decided_at.isoformat(), "worker": worker_id}
-
-    def send(self, action: int) -> NextRead:
-        self._fail("act")
-        assert action > 0
-        self.counted += 1
-        return NextRead.READ_IMMEDIATELY
-
-    def _fail(self, step: str) -> Observation[int] | None:
-        scripted = self.errors[step].pop(0) if self.errors.get(step) else None
-        if isinstance(scripted, ArenaError):
-            raise scripted
-        return scripted
-
-
-class Board(RuntimeSettingsStore):
-    switches: RuntimeSettings | None = RuntimeSettings()
-
-    def read(self) -> RuntimeSettings:
-        if self.switches is None:
-            raise StoreError("The table is throttled.")
-        return self.switches
-
-
-@dataclass
-class Desk:
-    """A worker's log, queue and clock, and an operator's board; each session is a new worker's."""
-
-    log: SqliteMatchLog
-    clock: VirtualClock
-    queue: MemoryQueue
-    board: Board = field(default_factory=Board)
-
-    def __post_init__(self) -> None:
-        self.offering = MatchDispatcher(
-            self.log, self.queue, self.clock, runtime_settings=self.board
-        )
-
-    def attend(
-        self, match: Count, life: timedelta = HOUR, meter: Metrics = NO_METER
-    ) -> SessionResult:
-        end = self.clock.now() + life
-        offering = replace(self.offering, metrics=meter)
-        bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
-        return bot.run_session("m", lambda: end - self.clock.now())
-
-    def lease_ttl(self) -> timedelta:
-        """Return how long after the last sign of life no other worker may take the match."""
-        record = require_match(self.log)
-        assert record.lease is not None
-        return record.ttl
-
-    def outwait(self) -> None:
-        """Let a worker's lease expire, and let the dispatcher notice that."""
-        self.offering.dispatch_unattended()
-        self.clock.advance(self.lease_ttl())
-        assert self.offering.dispatch_unattended() == 1
 
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
-    clock = VirtualClock()
-    clock.advance(HOUR)  # what counts from a moment must not count from nought
-    with closing(SqliteMatchLog(Path(":memory:"), clock)) as log:
-        yield Desk(log, clock, MemoryQueue(clock, visibility_timeout=HOUR))
+    with open_desk() as desk:
+        yield desk
 
 
 @pytest.mark.parametrize("was_throttled", [False, True])
@@ -262,7 +140,7 @@ def test_the_bot_with_the_first_move_goes_on_and_warns_of_another_bot_only_once(
     end: SessionResult,
     expected_messages: int,
 ) -> None:
-    assert desk.attend(match) is end
+    assert desk.attend(deepcopy(match)) is end
     assert caplog.text.count(OTHER_BOT_WARNING) == expected_messages
     assert ("moved first and continues" in caplog.text) is bool(
         expected_messages and end is SessionResult.FINISHED
@@ -315,7 +193,7 @@ def test_r23_a_single_denial_or_a_gateway_error_is_retried_and_the_match_is_play
 ) -> None:
     """A restarting arena first denies requests itself, and then a gateway answers for it."""
     begun, denials = desk.clock.now(), sum(error is not None for error in expected_messages)
-    assert desk.attend(Count({"look": expected_messages})) is SessionResult.FINISHED
+    assert desk.attend(Count({"look": [*expected_messages]})) is SessionResult.FINISHED
     assert desk.clock.now() - begun <= denials * TIMING.backoff
 
 
@@ -517,96 +395,3 @@ def test_r32_each_action_is_decided_with_a_place_in_the_line_of_its_process(desk
     bot = Bot("count", lambda _: nullcontext(match), desk.offering, "worker", TIMING, line)
     assert bot.run_session("m", lambda: HOUR) is SessionResult.FINISHED
     assert begun == [0, 0, 1, 1, 2, 2, ACTIONS], "a look and a decision each, and the last look"
-
-
-# --- what is offered ---------------------------------------------------------------------------
-
-
-AGE = timedelta(days=7)
-NAMED = ("one", "two", "three")
-
-
-def test_a_match_is_offered_or_handed_on_up_to_its_age_then_closed(desk: Desk) -> None:
-    desk.log.release_lease(take_lease(desk.log))
-    desk.clock.advance(AGE)
-    assert desk.offering.dispatch_unattended() == 1
-    assert desk.offering.dispatch_unattended() == 0, "it is on its way"
-    desk.clock.advance(TTL)
-    assert not desk.offering.hand_over("m", "blef"), "too old now"
-    lease = take_lease(desk.log, "another worker", ttl=HOUR)
-    assert desk.offering.dispatch_unattended() == 0
-    desk.clock.advance(TTL)
-    assert desk.offering.dispatch_unattended() == 0, "it is attended"
-    desk.log.renew_lease(lease, TTL)
-    desk.log.release_lease(lease)
-    desk.clock.advance(2 * AGE)
-    assert desk.offering.dispatch_unattended(["m"]) == 1, (
-        "an arena names it: it goes on whatever its age"
-    )
-    assert require_match(desk.log).status is MatchStatus.RUNNING
-    assert desk.offering.dispatch_unattended() == 0
-    desk.clock.advance(TTL)
-    assert desk.offering.dispatch_unattended() == 0
-    record = require_match(desk.log)
-    assert (record.status, record.outcome) == (MatchStatus.FINISHED, {"result": EXPIRED_RESULT})
-    assert desk.log.running_matches() == [], "so that it counts as running no longer"
-
-
-def test_a_settings_change_is_seen_within_seconds_and_survives_a_board_failure(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
-    cached_settings = CachedRuntimeSettings(desk.board, desk.clock)
-    assert not cached_settings.read().paused
-    desk.board.switches = RuntimeSettings(paused=True)
-    desk.clock.advance(SETTINGS_CACHE_TTL - timedelta(seconds=0.1))
-    assert not cached_settings.read().paused, "so that it is not asked twice a second"
-    desk.clock.advance(timedelta(seconds=0.1))
-    assert cached_settings.read().paused
-    assert timedelta(seconds=1) <= SETTINGS_CACHE_TTL <= timedelta(seconds=10)
-    cached_settings = CachedRuntimeSettings(desk.board, desk.clock)
-    desk.board.switches = None
-    with pytest.raises(StoreError, match="throttled"):
-        cached_settings.read()
-    desk.board.switches = RuntimeSettings(at_once=2)
-    assert cached_settings.read().at_once == 2
-    desk.board.switches = None
-    desk.clock.advance(SETTINGS_CACHE_TTL)
-    assert cached_settings.read().at_once == 2
-    assert "throttled" in caplog.text
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"at_once": "0"}, {"at_once": "many"}, {"awake_until": "2026-11-22T10:00"}]
-)
-def test_an_invalid_setting_is_logged_and_the_valid_ones_apply(
-    wrong: dict[str, str], caplog: pytest.LogCaptureFixture
-) -> None:
-    assert parse_leniently({"strategy": "captain", **wrong}) == RuntimeSettings(strategy="captain")
-    assert [line.levelname for line in caplog.records] == ["ERROR"]
-    assert next(iter(wrong)) in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("switches", "room"),
-    [
-        (RuntimeSettings(), 3),
-        (RuntimeSettings(paused=True), 0),
-        (RuntimeSettings(at_once=1), 0),
-        (RuntimeSettings(at_once=2), 1),
-        (RuntimeSettings(at_once=3), 2),
-    ],
-)
-def test_new_matches_are_dispatched_up_to_the_limit(
-    desk: Desk, switches: RuntimeSettings, room: int
-) -> None:
-    """Running matches are observed under any settings."""
-    take_lease(desk.log, "one that died", "running")
-    desk.board.switches = switches
-    assert desk.offering.dispatch_unattended([*NAMED, "running"]) == room, (
-        "somebody may hold what runs"
-    )
-    assert desk.offering.dispatch_unattended(NAMED) == 0, "one on the queue counts, too"
-    desk.clock.advance(TTL)
-    assert desk.offering.dispatch_unattended(["running", "new"]) == 1 + bool(room)
-    desk.board.switches = RuntimeSettings()
-    assert desk.offering.dispatch_unattended(NAMED) == len(NAMED) - room, "there is room again"

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -14,28 +13,16 @@ from fault_simulation.faults import FaultKind, FaultPlan
 from fault_simulation.match_harness import MatchHarness
 from fault_simulation.match_harness import run_harness as finished
 from fault_simulation.simulated_arena import SEED, TABLE, SimulatedArena
-from support.store_fixtures import FakeClock, RecordingMeter, require_match, take_lease
-from support.waiting import HANG_SECONDS
+from support.store_fixtures import RecordingMeter
 
-from cardsharp.bot.lease_keeper import LeaseKeeper
 from cardsharp.bot.session_result import SessionResult
 from cardsharp.bot.timing import SessionTiming
-from cardsharp.core.metrics import MetricName, Metrics
-from cardsharp.errors import (
-    ArenaError,
-    RateLimited,
-    RequestRejected,
-    StoreError,
-    Unreachable,
-    WriteConflict,
-)
+from cardsharp.core.metrics import MetricName
 from cardsharp.games.deadmansdraw.actions import END_TURN
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision
-from cardsharp.store.match_log import Lease
-from cardsharp.store.sqlite_match_log import SqliteMatchLog
 
 TIMING = SessionTiming()
 
@@ -209,128 +196,3 @@ def test_neither_seed_nor_order_of_the_cards_goes_further_than_the_arena(tmp_pat
     )
     assert first_unseen == second_unseen
     assert len(first_unseen.split()) == len(TABLE["drawPile"])
-
-
-INSTANT = timedelta(microseconds=1)
-LOST = Unreachable("no answer", outcome_unknown=True)
-REFUSED = RequestRejected(400, "not now")
-
-
-class FailingLog(SqliteMatchLog):
-    """A log whose renewals can fail, and its clock."""
-
-    def __init__(self) -> None:
-        self.clock, self.fails, self.tried = FakeClock(), False, threading.Semaphore(0)
-        super().__init__(Path(":memory:"), self.clock)
-
-    def renew_lease(self, lease: Lease, ttl: timedelta) -> None:
-        self.tried.release()
-        if self.fails:
-            raise StoreError("throttled")
-        super().renew_lease(lease, ttl)
-
-
-@pytest.fixture
-def log() -> Iterator[FailingLog]:
-    with closing(FailingLog()) as failing_log:
-        yield failing_log
-
-
-def hold(log: FailingLog, remaining_time: timedelta = TIMING.long_poll_timeout) -> LeaseKeeper:
-    """A hold by a worker who has so much time left, whatever the clock says."""
-    lease, clock = take_lease(log, ttl=TIMING.lease_ttl), log.clock
-    return LeaseKeeper(
-        log, lease, clock, Metrics(), TIMING, lambda: remaining_time, clock.monotonic()
-    )
-
-
-def test_waits_and_decisions_begin_only_with_time_for_their_successors(
-    log: FailingLog,
-) -> None:
-    """And a pause ends before that is over."""
-    wait, decide = (
-        TIMING.long_poll_timeout + TIMING.handover_margin,
-        TIMING.decision_timeout + 2 * TIMING.action_timeout,
-    )
-    for has_time, needed in (
-        (LeaseKeeper.has_time_for_long_poll, wait),
-        (LeaseKeeper.has_time_for_action, decide),
-    ):
-        assert not has_time(hold(log, needed))
-        assert has_time(hold(log, needed + INSTANT))
-    for remaining_time, slept in (
-        (TIMING.handover_margin * 2, timedelta(seconds=5)),
-        (TIMING.handover_margin / 2 + timedelta(seconds=2), timedelta(seconds=2)),
-        (TIMING.handover_margin / 4, timedelta(0)),
-    ):
-        began = log.clock.now()
-        hold(log, remaining_time).sleep_before_handover(timedelta(seconds=5))
-        assert log.clock.now() - began == slept
-
-
-@pytest.mark.parametrize(
-    ("error", "ago", "slept"),
-    [
-        (LOST, timedelta(seconds=1), TIMING.action_timeout - timedelta(seconds=1)),
-        (LOST, TIMING.action_timeout * 2, timedelta(0)),
-        (REFUSED, timedelta(seconds=1), TIMING.backoff),
-        (RateLimited("busy", timedelta(seconds=2)), timedelta(0), timedelta(seconds=2)),
-        (RateLimited("busy", timedelta(hours=1)), timedelta(0), timedelta(seconds=3)),
-    ],
-)
-def test_an_action_without_an_answer_is_let_arrive(
-    log: FailingLog, error: ArenaError, ago: timedelta, slept: timedelta
-) -> None:
-    sent = log.clock.monotonic()
-    log.clock.advance(ago)
-    began = log.clock.now()
-    hold(log, timedelta(hours=1)).wait_until_settled(error, sent, timedelta(seconds=3))
-    assert log.clock.now() - began == slept
-
-
-MARGIN = timedelta(seconds=1)
-
-
-def test_lease_is_renewed_despite_occasional_store_failures(
-    log: FailingLog,
-) -> None:
-    log.fails = True
-    keeper = hold(log)
-    with keeper.renew_during_block():
-        for _ in range(11):
-            log.clock.wait_for_waiter()
-            log.clock.advance(TIMING.renew_interval)
-            assert log.tried.acquire(timeout=HANG_SECONDS)
-            assert keeper.ensure_valid(MARGIN).fence_token == 1
-            log.fails = False
-        log.clock.wait_for_waiter()
-        assert keeper.expires_in == TIMING.lease_ttl
-        assert keeper.ensure_valid(MARGIN) is keeper.lease
-        assert log.acquire_lease("m", "bob", TIMING.lease_ttl) is None
-
-
-def test_a_worker_learns_that_its_match_was_taken(log: FailingLog) -> None:
-    keeper = hold(log)
-    with keeper.renew_during_block():
-        log.clock.wait_for_waiter()
-        # As after a long pause of this process only: nobody renewed in time.
-        bob = log.acquire_lease("m", "ann", TIMING.lease_ttl)
-        log.clock.advance(TIMING.renew_interval)
-        for margin in (TIMING.lease_ttl * 2, timedelta(0)):
-            with pytest.raises(WriteConflict, match="no longer held"):
-                keeper.ensure_valid(margin)
-    assert require_match(log).lease == bob, "and leaves the successor's lease alone"
-
-
-def test_a_lease_that_is_nearly_out_is_renewed_on_the_spot_or_counts_as_lost(
-    log: FailingLog,
-) -> None:
-    keeper = hold(log)
-    log.clock.advance(TIMING.lease_ttl * 2)
-    keeper.ensure_valid(MARGIN)
-    assert keeper.expires_in == TIMING.lease_ttl
-    assert log.acquire_lease("m", "bob", TIMING.lease_ttl) is None
-    log.fails = True
-    log.clock.advance(TIMING.lease_ttl)
-    with pytest.raises(WriteConflict, match="cannot be kept"):
-        keeper.ensure_valid(MARGIN)
