@@ -430,8 +430,9 @@ def test_only_the_arenas_own_words_deny_a_match(client: PlayerClient) -> None:
 
 def test_a_match_without_a_seat_of_ours_is_not_ours(client: PlayerClient) -> None:
     client.match_view = view_of(playerids=[BOB, BOB])
-    with pytest.raises(NotFound, match="no seat of ours"):
+    with pytest.raises(NotFound, match="no seat of ours") as caught:
         match_of(client).observe({})
+    assert caught.value.status == 404
 
 
 def test_an_observation_tells_what_the_log_lacks(client: PlayerClient) -> None:

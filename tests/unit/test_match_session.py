@@ -276,6 +276,41 @@ def test_a_look_goes_before_the_decisions_of_other_matches(desk: Desk) -> None:
     assert urgencies == [True, False] * ACTIONS + [True]
 
 
+@pytest.mark.parametrize("from_observation", [True, False])
+def test_a_match_has_the_version_of_the_strategy_that_took_it_up(
+    desk: Desk, *, from_observation: bool
+) -> None:
+    """Wherever its header comes from; a successor of another version changes nothing."""
+    header: Body = {"game": "count"}
+
+    class Named(Count):
+        def observe(self, recorded: MoveFacts) -> Observation[int]:
+            return replace(super().observe(recorded), header=header if from_observation else None)
+
+        def send(self, action: int) -> NextRead:
+            if self.counted == 1:
+                self.counted = 2
+                raise Crash("in the middle of the match")
+            return super().send(action)
+
+    match = Named(header=None if from_observation else header)
+    bots = [
+        Bot(
+            "count",
+            lambda _: nullcontext(match),
+            desk.offering,
+            "worker",
+            TIMING,
+            strategy_version=version,
+        )
+        for version in ("1.0", "2.0")
+    ]
+    with pytest.raises(Crash):
+        bots[0].run_session("m", lambda: HOUR)
+    assert bots[1].run_session("m", lambda: HOUR) is SessionResult.FINISHED
+    assert require_match(desk.log).header == {**header, "version": "1.0"}
+
+
 def test_facts_are_logged_before_the_next_decision(desk: Desk) -> None:
     """Should this worker die then, its successor knows all that the arena has told."""
 
@@ -413,7 +448,9 @@ def test_a_match_that_should_be_left_alone_is_parked_at_once(desk: Desk) -> None
     assert (match.waits, require_match(desk.log).ttl) == (0, rest)
 
 
-def test_the_lease_is_checked_before_each_long_poll(desk: Desk) -> None:
+def test_the_lease_is_checked_before_each_long_poll(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     class Long(Still):
         def wait_for_change(self, recorded: MoveFacts) -> Observation[int] | None:
             take_lease(desk.log, "worker")
@@ -423,6 +460,9 @@ def test_the_lease_is_checked_before_each_long_poll(desk: Desk) -> None:
     match = Long(answers=(None, None, None))
     assert desk.attend(match) is SessionResult.LEASED_BY_OTHER
     assert match.waits == 1
+    (line,) = caplog.records
+    assert "no longer held" in line.message
+    assert vars(line)["match_id"] == "m"
 
 
 def test_a_long_poll_begins_only_with_time_for_it(desk: Desk) -> None:

@@ -322,6 +322,16 @@ def test_only_delays_that_no_used_up_limit_explains_space_requests() -> None:
     assert delay_of(unexplained, 120) == 1
 
 
+def test_delays_by_a_used_up_limit_say_nothing_of_the_spacing() -> None:
+    """Neither that it is too short nor that it is long enough."""
+    budget = slowed_budget(remaining=1)
+    answer(budget, 0, 4)
+    for delay in (0.02, 1, 2, 3, 4, 0.02) * 9:
+        budget.record_latency(delay, 4)
+    answer(budget, 100, 61, Window(reset_at=61, ends=121))
+    assert delay_of(budget, 61) == pytest.approx(1.125)
+
+
 # --- the last answers ----------------------------------------------------------------------------
 
 
