@@ -19,14 +19,18 @@ from cardsharp.play.game import Game
 from cardsharp_tools.contest.contest_manager import ContestManager
 from cardsharp_tools.contest.match_worker import simulation_for_side_count
 from cardsharp_tools.executors.sandbox import check_sandbox
-from cardsharp_tools.executors.strategy_file import (
-    is_user_strategy,
-    register_strategy,
-    with_absolute_paths,
+from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import (
+    SANDBOXED,
+    TRUSTED,
+    StrategyReference,
+    Submission,
+    parse_strategy,
 )
-from cardsharp_tools.executors.submission import SANDBOXED, TRUSTED
 
-TeamRequests = Sequence[tuple[str, str | None]]  # teams to enter, and who plays them here
+TeamRequests = Sequence[tuple[str, StrategyReference | None]]
+"""Teams to enter, by name, each with the strategy that plays it here, if any."""
+
 REMOTE_STRATEGIES = (None, SANDBOXED, TRUSTED)  # of teams that sign in, to play or to submit
 
 
@@ -84,15 +88,16 @@ def check_teams_and_get_game(
                 f"{of.title} has no arena that {name} could sign in to, so the contest must play "
                 "it. Give --strategy with a built-in name, a FILE.py or a 'command'."
             )
-        if strategy is not None and is_user_strategy(strategy) and not is_local:
+        if strategy is not None and strategy.is_user_code and not is_local:
             raise ConfigError(
                 f"A stack plays only built-in strategies. Enter {name} without a strategy, and "
                 "play it on any machine: cardsharp bot --url URL --user ID --strategy STRATEGY"
             )
-        if strategy == SANDBOXED:
-            check_sandbox()
-        elif strategy not in {None, TRUSTED}:
-            register_strategy(str(strategy), of)
+        if isinstance(strategy, Submission) and strategy.folder is None:
+            if strategy.is_sandboxed:
+                check_sandbox()
+        elif strategy is not None:
+            register_strategy(strategy, of)
     name_counts = Counter(
         [team.name for team in records.teams()] + [name for name, _ in team_requests]
     )
@@ -108,10 +113,9 @@ def enter_teams_with_passwords(
     """Enter teams that were checked; yield each one, with a password if it needs one."""
     admin = ContestAdmin(records, utc_now)
     for name, strategy in team_requests:
-        team, password = admin.add_team(
-            name, None if strategy is None else with_absolute_paths(strategy)
-        )
-        yield team, password if strategy in REMOTE_STRATEGIES else None
+        text = None if strategy is None else str(strategy.with_absolute_paths())
+        team, password = admin.add_team(name, text)
+        yield team, password if text in REMOTE_STRATEGIES else None
 
 
 TeamCredentials = list[tuple[TeamEntry, str | None]]  # teams with passwords, which are shown once
@@ -134,7 +138,10 @@ def _enter_teams(manager: ContestManager, contest: str, *, teams: str) -> TeamCr
     A line has the team's name and, optionally, a comma and its strategy.
     """
     lines = [line.partition(",") for line in teams.splitlines() if line.strip()]
-    team_requests = [(name.strip(), strategy.strip() or None) for name, _, strategy in lines]
+    team_requests = [
+        (name.strip(), parse_strategy(strategy.strip()) if strategy.strip() else None)
+        for name, _, strategy in lines
+    ]
     with manager.records(contest) as records:
         check_teams_and_get_game(records, team_requests)
         return list(enter_teams_with_passwords(records, team_requests))

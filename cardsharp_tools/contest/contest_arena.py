@@ -34,8 +34,9 @@ from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
 from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.local_match_host import MATCH_LOG_FILE, TeamFailureReporter
 from cardsharp_tools.contest.submission_pages import LocalContestPages
-from cardsharp_tools.executors.strategy_file import is_user_strategy, register_strategy
-from cardsharp_tools.executors.submission import is_missing_submission, team_strategy_name
+from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import parse_strategy
+from cardsharp_tools.executors.submission import is_missing_submission, resolve_team_strategy
 from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig, OpponentProcess
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from cardsharp_tools.match_sources.match_logs import import_match, open_log
@@ -161,7 +162,7 @@ class _LocalPlayers:
                     url,
                     f"{team.id}{LOCAL_PLAYER_SUFFIX}",
                     self.passwords[team.id],
-                    team_strategy_name(team.strategy, self._folder, team.id),
+                    resolve_team_strategy(parse_strategy(team.strategy), self._folder, team.id),
                     team.name,
                     certificate,
                 )
@@ -187,8 +188,8 @@ def run_arena_and_local_players(
     data in `folder`, beside the records. Raises `ConfigError` if it cannot run with these options.
     """
     teams, organiser = records.teams(), secrets.token_urlsafe(18)
-    for strategy in (team.strategy for team in teams):
-        if strategy is not None and not is_user_strategy(strategy):
+    for strategy in (parse_strategy(team.strategy) for team in teams if team.strategy is not None):
+        if not strategy.is_user_code:
             register_strategy(strategy)  # so that an error is reported before anything begins
     players = _LocalPlayers(records, folder)
     config = replace(
@@ -239,7 +240,7 @@ def play_team_matches(
     """Play a team's matches until the contest is over; its code runs in a separate process."""
 
     def play() -> None:
-        is_user_code = is_user_strategy(opponent_config.strategy)
+        is_user_code = opponent_config.strategy.is_user_code
         while not stop_event.is_set():
             try:
                 if not is_user_code:

@@ -43,7 +43,8 @@ from cardsharp_tools.contest.match_worker import (
 )
 from cardsharp_tools.executors.line_process import require_pipe
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
-from cardsharp_tools.executors.submission import team_strategy_name, team_submissions
+from cardsharp_tools.executors.strategy_reference import StrategyReference, parse_strategy
+from cardsharp_tools.executors.submission import resolve_team_strategy, team_submissions
 
 MATCH_LOG_FILE = "matches.db"  # the match log in the contest's folder
 MATCH_START_TIMEOUT_SECONDS = (
@@ -197,8 +198,8 @@ class LocalMatchHost:
         present = [team for team in record.teams if team not in withdrawn_teams]
         if len(present) <= 1:
             present = list(record.teams)
-        strategy_names = (
-            team_strategy_name(_require_strategy(teams[team]), self._folder, team)
+        strategies = (
+            resolve_team_strategy(_require_strategy(teams[team]), self._folder, team)
             for team in present
         )
         task = MatchTask(
@@ -206,7 +207,7 @@ class LocalMatchHost:
             game=self._settings.game,
             seed=record.seed,
             names=tuple(teams[team].name for team in present),
-            strategies=tuple(strategy_names),
+            strategies=tuple(strategies),
             started_at=record.started_at,
             tag=record.tags[-1],
             log=self._folder.absolute() / MATCH_LOG_FILE,
@@ -306,13 +307,13 @@ class LocalMatchHost:
         return document, _MATCH_RECORD_ADAPTER.validate_python(document.body)
 
 
-def _require_strategy(team: TeamEntry) -> str:
+def _require_strategy(team: TeamEntry) -> StrategyReference:
     if team.strategy is None:
         raise ConfigError(
             f"{team.name} has no strategy, and the game has no arena that it could sign in to. "
             "Remove the team and enter it again with --strategy."
         )
-    return team.strategy
+    return parse_strategy(team.strategy)
 
 
 def _add_absent_teams(

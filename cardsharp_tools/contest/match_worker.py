@@ -21,7 +21,7 @@ from cardsharp.errors import CardsharpError, ConfigError, StrategyError
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import Body
 from cardsharp_tools.child_process import read_parameters, signal_ready
-from cardsharp_tools.executors.strategy_file import is_user_strategy
+from cardsharp_tools.executors.strategy_reference import StrategyField
 from cardsharp_tools.lab.game_adapter import LabMatch, LabPlayer, PlayedAction, lab_adapter
 from cardsharp_tools.lab.match_runner import StrategyPlayer, play_match
 from cardsharp_tools.lab.plan import AnySimulation, AnyStrategy, DuelPlan, lab_simulation
@@ -39,7 +39,7 @@ class MatchTask:
     game: str
     seed: int
     names: tuple[str, ...]
-    strategies: tuple[str, ...]
+    strategies: tuple[StrategyField, ...]
     started_at: datetime
     tag: str
     log: Path
@@ -147,13 +147,15 @@ def _build_side_player(
     task: MatchTask, side: int, dice: Random, announce_turn: Callable[[str], None]
 ) -> LabPlayer:
     """Return the player of a side; importing a team's own code has its own time limit."""
-    name, copies = task.strategies[side], len(task.strategies) - 1
-    plan = DuelPlan(first=name, second=name, pairs=1, game=task.game, opponent_copies=copies)
+    reference, copies = task.strategies[side], len(task.strategies) - 1
+    plan = DuelPlan(
+        first=reference, second=reference, pairs=1, game=task.game, opponent_copies=copies
+    )
     try:
-        strategy = build_player(plan, name, dice)
+        strategy = build_player(plan, reference, dice)
     except (ConfigError, StrategyError) as error:
         raise _TeamCodeError(side, error) from None
-    if is_user_strategy(name):
+    if reference.is_user_code:
         return _AnnouncingPlayer(side, announce_turn, plan.simulation, strategy)
     return StrategyPlayer(plan.simulation, strategy)
 

@@ -32,7 +32,8 @@ from cardsharp.play.catalog import get_game
 from cardsharp.server.routing import HttpError
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.sandbox_supervisor import MAX_SANDBOX_BYTES, escape_control_chars
-from cardsharp_tools.executors.submission import LARGEST, SANDBOXED, team_submissions, unpack_upload
+from cardsharp_tools.executors.strategy_reference import SANDBOXED
+from cardsharp_tools.executors.submission import LARGEST, team_submissions, unpack_upload
 
 _MAX_FORM_FIELD_BYTES = 10_000  # bytes of a form without its file
 _MAX_RECENT_MATCHES = 20  # number of matches that are shown

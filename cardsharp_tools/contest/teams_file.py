@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from cardsharp.core.text_files import read_text
 from cardsharp.errors import ConfigError
+from cardsharp_tools.executors.strategy_reference import StrategyReference, parse_strategy
 
 NAME, STRATEGY = "name", "strategy"
 EXAMPLE = f"{NAME},{STRATEGY}"
@@ -20,7 +21,7 @@ class TeamRow(NamedTuple):
     """A team of a file: its name, the strategy that plays for it, if any, and its line number."""
 
     name: str
-    strategy: str | None
+    strategy: StrategyReference | None
     line: int
 
 
@@ -142,4 +143,5 @@ def _parse_team_rows(
                 "of its own."
             )
         line_numbers[name] = line.number
-        yield TeamRow(name, cells.get(STRATEGY) or None, line.number)
+        text = cells.get(STRATEGY)
+        yield TeamRow(name, parse_strategy(text) if text else None, line.number)

@@ -7,11 +7,7 @@ from typing import Any
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.environments.integers import as_integer
-from cardsharp_tools.executors.strategy_file import (
-    is_user_strategy,
-    is_weights_file,
-    with_absolute_paths,
-)
+from cardsharp_tools.executors.strategy_reference import StrategyReference, Weights, parse_strategy
 from cardsharp_tools.lab.game_adapter import LabPlayer
 from cardsharp_tools.lab.match_runner import StrategyPlayer
 from cardsharp_tools.lab.plan import DuelPlan
@@ -52,15 +48,15 @@ class Opponents:
 
     def __init__(self, plan: DuelPlan, names_by_seat: Mapping[int, str], *, plain: bool) -> None:
         seats = plan.simulation.seats
-        self.names = {
-            as_integer(seat, "An opponent's seat"): with_absolute_paths(name)
+        self.strategies = {
+            as_integer(seat, "An opponent's seat"): parse_strategy(name).with_absolute_paths()
             for seat, name in names_by_seat.items()
         }
-        if wrong := [seat for seat in self.names if seat >= seats]:
+        if wrong := [seat for seat in self.strategies if seat >= seats]:
             raise ConfigError(
                 f"There is no seat {wrong[0]} for an opponent; seats are 0 to {seats - 1}."
             )
-        self.learners = tuple(seat for seat in range(seats) if seat not in self.names)
+        self.learners = tuple(seat for seat in range(seats) if seat not in self.strategies)
         if not self.learners:
             raise ConfigError("Opponents have every seat; leave one to the learner.")
         self._plan, self._pure_python = plan, plain
@@ -68,15 +64,15 @@ class Opponents:
 
     def check_can_build(self) -> None:
         """Check that every strategy can be built; raise `ConfigError` if one cannot."""
-        for name in self.names.values():
-            check_players(self._build_plan(name))
+        for strategy in self.strategies.values():
+            check_players(self._build_plan(strategy))
 
     def reset_shared_players(self, seed: int) -> None:
         """Build the shared players anew with the random numbers of this deal."""
         self._shared_players = {
             seat: SharedPlayer(partial(self._build_player, seat, seed, 0))
-            for seat, name in self.names.items()
-            if is_user_strategy(name) and not is_weights_file(name)
+            for seat, strategy in self.strategies.items()
+            if strategy.is_user_code and not isinstance(strategy, Weights)
         }
 
     def players_for_match(self, seed: int, match_number: int) -> dict[int, LabPlayer]:
@@ -85,14 +81,17 @@ class Opponents:
             seat: self._shared_players[seat]
             if seat in self._shared_players
             else self._build_player(seat, seed, match_number)
-            for seat in self.names
+            for seat in self.strategies
         }
 
     def _build_player(self, seat: int, seed: int, match_number: int) -> LabPlayer:
-        name, rolled = self.names[seat], pair_rng(seed, match_number, RngPurpose.FIRST + seat)
+        strategy, rolled = (
+            self.strategies[seat],
+            pair_rng(seed, match_number, RngPurpose.FIRST + seat),
+        )
         return StrategyPlayer(
-            self._plan.simulation, build_player(self._build_plan(name), name, rolled)
+            self._plan.simulation, build_player(self._build_plan(strategy), strategy, rolled)
         )
 
-    def _build_plan(self, name: str) -> DuelPlan:
-        return replace(self._plan, first=name, second=name, pure_python=self._pure_python)
+    def _build_plan(self, strategy: StrategyReference) -> DuelPlan:
+        return replace(self._plan, first=strategy, second=strategy, pure_python=self._pure_python)

@@ -16,6 +16,7 @@ from cardsharp_tools.environments.aec_env import CardEnv, Observation
 from cardsharp_tools.environments.encoding import final_rewards
 from cardsharp_tools.environments.integers import as_integer, as_seed
 from cardsharp_tools.environments.opponents import Opponents
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.game_adapter import LabPlayer
 from cardsharp_tools.lab.native_engines import find_native_function
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
@@ -173,7 +174,13 @@ class CardVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.single_action_space = env.action_space(player)
         self.observation_space = batch_space(self.single_observation_space, lanes)
         self.action_space = batch_space(self.single_action_space, lanes)
-        plan = DuelPlan(game=name, first="", second="", pairs=1, opponent_copies=self.seats - 1)
+        plan = DuelPlan(
+            game=name,
+            first=BuiltIn(""),
+            second=BuiltIn(""),
+            pairs=1,
+            opponent_copies=self.seats - 1,
+        )
         opponent_players = Opponents(plan, opponents, plain=pure_python) if opponents else None
         self.learners = (
             tuple(range(self.seats)) if opponent_players is None else opponent_players.learners
@@ -243,9 +250,9 @@ def _create_stepper(
 ) -> PythonStepper | Any:  # noqa: ANN401 - the compiled class, which is optional
     """Return a stepper of `lanes` matches; raise `ConfigError` if an opponent cannot play."""
     twin = None if pure_python else find_native_function("native_stepper")
-    opponent_names = {} if opponents is None else opponents.names
+    strategies = {} if opponents is None else opponents.strategies
     compiled = (
-        None if twin is None else twin(env.game_name, lanes, env.simulation.seats, opponent_names)
+        None if twin is None else twin(env.game_name, lanes, env.simulation.seats, strategies)
     )
     if compiled is not None:
         return compiled

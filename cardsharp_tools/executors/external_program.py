@@ -7,14 +7,12 @@ plays on this machine only: what is deployed starts no programs.
 
 import json
 import os
-import shlex
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
-from pathlib import Path
 from random import Random
 from threading import Lock, Timer
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -28,7 +26,7 @@ from cardsharp.play.guarded_call import InvalidDecision, call_guarded
 from cardsharp.play.strategy import Decision, Option
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
-from cardsharp_tools.executors.line_process import LineProcess, split_command
+from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 
 T = TypeVar("T")
@@ -62,28 +60,6 @@ def position_encoder(model: type[BaseModel]) -> Callable[[object], object]:
         return read.model_dump(mode="json", by_alias=True)
 
     return encode
-
-
-def is_program_command(name: str) -> bool:
-    """Return True if a player is named by a command: `node bot.js`, or an executable `./bot`."""
-    words = split_command(name)
-    if Path(name).is_file():
-        return len(words) == 1 and "/" in name and os.access(name, os.X_OK)
-    return len(words) > 1 and "(" not in words[0]  # as in threshold(0.2, 0.5), a strategy
-
-
-def command_files(command: str) -> tuple[Path, ...]:
-    """Return the files that a command names, such as `bot.js`."""
-    return tuple(Path(argument) for argument in split_command(command) if Path(argument).is_file())
-
-
-def with_absolute_paths(command: str) -> str:
-    """Return a command with absolute paths of its files, the same wherever it is run."""
-    words = split_command(command)
-    return shlex.join(
-        str(Path(argument).absolute()) if Path(argument).is_file() else argument
-        for argument in words
-    )
 
 
 @cache

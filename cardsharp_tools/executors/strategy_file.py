@@ -29,51 +29,15 @@ from cardsharp_tools.executors.strategy_process import (
     register_strategy_file,
     unique_strategy_name,
 )
-from cardsharp_tools.executors.submission import is_team_submission
-
-SUFFIX = ".py"
-
-WEIGHTS_SUFFIX = ".json"  # suffix of a file that training wrote
-
+from cardsharp_tools.executors.strategy_reference import (
+    Program,
+    StrategyFile,
+    StrategyReference,
+    Submission,
+    Weights,
+)
 
 PACKAGES_DIR = "packages"  # the folder beside a strategy file with packages of its own
-
-
-def is_strategy_or_weights_file(name: str) -> bool:
-    """Return True if a player is named by a strategy file or by a file that training wrote."""
-    return name.endswith((SUFFIX, WEIGHTS_SUFFIX)) and not external_program.is_program_command(name)
-
-
-def is_weights_file(name: str) -> bool:
-    """Return True if a player is named by a file that training wrote."""
-    return name.endswith(WEIGHTS_SUFFIX) and is_strategy_or_weights_file(name)
-
-
-def display_name(name: str) -> str:
-    """Return the display name of a player: a file without its folders."""
-    if is_team_submission(name):
-        return "its submission"
-    return Path(name).name if is_strategy_or_weights_file(name) else name
-
-
-def with_absolute_paths(name: str) -> str:
-    """Return the player's name with absolute paths, so that it is valid in any working folder."""
-    if is_strategy_or_weights_file(name):
-        return str(Path(name).absolute())
-    return (
-        external_program.with_absolute_paths(name)
-        if external_program.is_program_command(name)
-        else name
-    )
-
-
-def is_user_strategy(name: str) -> bool:
-    """Return True if a player is named by a user's file or program, not by a strategy's name."""
-    return (
-        is_strategy_or_weights_file(name)
-        or external_program.is_program_command(name)
-        or is_team_submission(name)
-    )
 
 
 def unknown_strategy_error(
@@ -90,32 +54,40 @@ def unknown_strategy_error(
     )
 
 
-def register_strategy(name_or_file: str, strategy_game: Game | None = None) -> str:
-    """Make a strategy ready to be built and return its name.
+def register_strategy(reference: StrategyReference, strategy_game: Game | None = None) -> str:
+    """Make a strategy ready to be built and return its name in the registry.
 
     A file is imported and a program is started. Without `strategy_game` the first game is used.
     Raises `ConfigError`, with what to do, if there is no such strategy or it cannot be used.
     """
-    strategy_game, name = strategy_game or get_game(None), name_or_file
-    for is_such, loader in (
-        (is_team_submission, submission.register_submission),
-        (external_program.is_program_command, external_program.register_program),
-        (is_weights_file, _register_trained_strategy),
-    ):
-        if is_such(name):
-            return loader(name, strategy_game)
-    if is_strategy_or_weights_file(name):
-        name = _load_strategy_info(Path(name).absolute(), strategy_game).name
+    strategy_game = strategy_game or get_game(None)
+    match reference:
+        case Submission():
+            return submission.register_submission(reference, strategy_game)
+        case Program(command):
+            return external_program.register_program(command, strategy_game)
+        case Weights():
+            return _register_trained_strategy(reference, strategy_game)
+    name = str(reference)
+    if isinstance(reference, StrategyFile):
+        name = _load_strategy_info(reference, strategy_game).name
         if not _import_listeners:
-            return name
-    strategies = registry_for(strategy_game.strategy_package)
+            return name  # its process has checked it
+    _check_can_decide(reference, name, strategy_game)
+    return name
+
+
+def _check_can_decide(reference: StrategyReference, name: str, game: Game) -> None:
+    """Build a registered strategy once; raise `ConfigError`, with what to do, if that fails."""
+    strategies = registry_for(game.strategy_package)
     try:
         strategy = strategies.build(name, Random(0))
     except ConfigError as error:
         raise unknown_strategy_error(error, name, strategies.names()) from None
     except (Exception, SystemExit) as error:
-        location = _format_error_location(error, Path(name_or_file).absolute())
-        remedy = _suggest_fix(error, Path(name_or_file)) or (
+        path = Path(str(reference))
+        location = _format_error_location(error, path.absolute())
+        remedy = _suggest_fix(error, path) or (
             ". Its __init__ must take exactly one argument besides self: a Random, or in Euchre a "
             "stopwatch."
         )
@@ -124,51 +96,51 @@ def register_strategy(name_or_file: str, strategy_game: Game | None = None) -> s
             f"{_format_error(error)}{remedy}"
         ) from error
     check_decide(strategy, name)
-    return name
 
 
-def source_files(name_or_file: str, game: Game) -> tuple[Path, ...]:
+def source_files(reference: StrategyReference, game: Game) -> tuple[Path, ...]:
     """Return the files that a player consists of: a strategy file with its modules, or a command's.
 
     A built-in strategy has none. Raises `ConfigError` if the file cannot be used.
     """
-    if is_team_submission(name_or_file):
-        return submission.submission_files(name_or_file)
-    if external_program.is_program_command(name_or_file):
-        return external_program.command_files(name_or_file)
-    if is_weights_file(name_or_file):
-        file = Path(name_or_file)
-        if not file.exists():
-            _register_trained_strategy(name_or_file, game)  # says why it cannot be read
-        return (file,)
-    if not is_strategy_or_weights_file(name_or_file):
-        return ()
-    return _load_strategy_info(Path(name_or_file).absolute(), game).files
+    match reference:
+        case Submission():
+            return submission.submission_files(reference)
+        case Program():
+            return reference.files
+        case Weights():
+            if not reference.path.exists():
+                _register_trained_strategy(reference, game)  # says why it cannot be read
+            return (reference.path,)
+        case StrategyFile():
+            return _load_strategy_info(reference, game).files
+    return ()
 
 
-def source_version(name_or_file: str, game: Game) -> str | None:
+def source_version(reference: StrategyReference, game: Game) -> str | None:
     """Return a hash of a user's files, or None for a built-in strategy.
 
     Raises `ConfigError` if the files cannot be read.
     """
-    files = source_files(name_or_file, game)
+    files = source_files(reference, game)
     if not files:
         return None
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 @cache
-def _register_trained_strategy(name: str, game: Game) -> str:
+def _register_trained_strategy(reference: Weights, game: Game) -> str:
     """Register the strategy of a file that training wrote; return its name.
 
     The file is read only once.
     """
+    name = reference.name
     if game.load_trained_strategy is None:
         raise ConfigError(
             f"{name} cannot play {game.title}: no strategy of that game is trained into a file."
         )
     try:
-        player = game.load_trained_strategy.load()(read_valid_json_text(Path(name)))
+        player = game.load_trained_strategy.load()(read_valid_json_text(reference.path))
     except ConfigError:
         raise
     except Exception as error:
@@ -188,8 +160,9 @@ def import_in_this_process(on_import: Callable[[Path], None]) -> None:
     _import_listeners[:] = [on_import]
 
 
-def _load_strategy_info(path: Path, game: Game) -> StrategyFileReport:
+def _load_strategy_info(reference: StrategyFile, game: Game) -> StrategyFileReport:
     """Return the strategy that a file registers, imported here or in a process of its own."""
+    path = reference.path.absolute()
     if not path.is_file():
         raise ConfigError(f"There is no strategy file {path}. Check the path.")
     return (

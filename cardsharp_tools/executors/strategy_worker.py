@@ -12,7 +12,6 @@ import os
 import pickle
 import sys
 from contextlib import redirect_stdout
-from pathlib import Path
 from random import SystemRandom
 from typing import IO, Any, NoReturn
 
@@ -24,13 +23,14 @@ from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import crash_report, hang_monitor, strategy_file
 from cardsharp_tools.executors.strategy_habits import GlobalStateMonitor, time_without_cpu_wait
+from cardsharp_tools.executors.strategy_reference import StrategyFile
 
 _original_exit = os._exit
 
 MAX_WORK_SECONDS = 900  # limit of an import or a decision if the parent is gone
 
 
-def main(game: Game, file: str) -> None:
+def main(game: Game, file: StrategyFile) -> None:
     """Report what the file registers, then answer questions until stdin is closed."""
     requests, responses = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -151,4 +151,4 @@ def _dump_stack_and_exit(status: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(get_game(sys.argv[1]), str(Path(sys.argv[2])))
+    main(get_game(sys.argv[1]), StrategyFile(sys.argv[2]))

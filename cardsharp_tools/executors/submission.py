@@ -15,10 +15,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from fcntl import LOCK_EX, flock
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
-from urllib.parse import quote, unquote
 
 from cardsharp.core.private_files import DIRECTORY_MODE, restrict_permissions
 from cardsharp.errors import CardsharpError, ConfigError
@@ -27,13 +27,12 @@ from cardsharp_tools.executors import external_program, line_process
 from cardsharp_tools.executors.sandbox import sandbox_command
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 from cardsharp_tools.executors.strategy_process import register_strategy_file, worker_command
+from cardsharp_tools.executors.strategy_reference import TRUSTED, StrategyReference, Submission
 
 VIOLATIONS_FILE = "tried"  # beside the versions: attempts that their sandboxes refused
 
 LARGEST, MAX_FILES, MAX_VERSIONS = 2_000_000, 200, 100
 """Maximum bytes and files of a version after unpacking, and maximum versions of a team."""
-
-SANDBOXED, TRUSTED = "submission", "trusted-submission"  # strategies of teams; TRUSTED: no sandbox
 
 _ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
@@ -140,9 +139,9 @@ class TeamSubmissions(NamedTuple):
     is_sandboxed: bool = True
 
     @property
-    def strategy_name(self) -> str:
-        """Strategy name of this team; building it uses the newest version at that time."""
-        return f"{SANDBOXED if self.is_sandboxed else TRUSTED}:{quote(str(self.folder))}"
+    def reference(self) -> Submission:
+        """Reference to the newest version, at the time when it is built."""
+        return Submission(self.is_sandboxed, self.folder)
 
     @property
     def version_folders(self) -> list[Path]:
@@ -231,41 +230,35 @@ def team_submissions(contest: Path, team: str, strategy: str | None) -> TeamSubm
     return TeamSubmissions(contest.absolute() / "submissions" / team, strategy != TRUSTED)
 
 
-def team_strategy_name(strategy: str, contest: Path, team: str) -> str:
-    """Return a team's strategy name; for a submission it contains the folder of its versions."""
-    is_submitted = strategy in {SANDBOXED, TRUSTED}
-    return team_submissions(contest, team, strategy).strategy_name if is_submitted else strategy
+def resolve_team_strategy(
+    strategy: StrategyReference, contest: Path, team: str
+) -> StrategyReference:
+    """Return a team's strategy; for a submission with the folder of the team's versions."""
+    if not isinstance(strategy, Submission) or strategy.folder is not None:
+        return strategy
+    return replace(strategy, folder=team_submissions(contest, team, None).folder)
 
 
-def is_missing_submission(name: str) -> bool:
-    """Return True if the name is that of a submission without any version yet."""
-    return is_team_submission(name) and not _parse_strategy_name(name).version_folders
+def is_missing_submission(reference: StrategyReference) -> bool:
+    """Return True if the reference is to a submission without any version yet."""
+    return isinstance(reference, Submission) and not _versions_of(reference).version_folders
 
 
-def is_team_submission(name: str) -> bool:
-    """Return True if the name is that of a team's submission."""
-    return name.partition(":")[0] in {SANDBOXED, TRUSTED}
-
-
-def submission_files(name: str) -> tuple[Path, ...]:
+def submission_files(reference: Submission) -> tuple[Path, ...]:
     """Return the files of a submission's newest version; raise `ConfigError` if it has none."""
-    return tuple(
-        file
-        for file in sorted(_parse_strategy_name(name).latest_folder.rglob("*"))
-        if file.is_file()
-    )
+    latest_folder = _versions_of(reference).latest_folder
+    return tuple(file for file in sorted(latest_folder.rglob("*")) if file.is_file())
 
 
-def _parse_strategy_name(name: str) -> TeamSubmissions:
-    """Return the submissions of the team that a strategy name refers to."""
-    return TeamSubmissions(Path(unquote(name.partition(":")[2])), not name.startswith(TRUSTED))
-
-
-def register_submission(name: str, game: Game) -> str:
+def register_submission(reference: Submission, game: Game) -> str:
     """Register the newest version and return its strategy name; raise `ConfigError` on failure."""
-    return _parse_strategy_name(name).register_version_as_strategy(
-        _parse_strategy_name(name).latest_folder, game
-    )
+    versions = _versions_of(reference)
+    return versions.register_version_as_strategy(versions.latest_folder, game)
+
+
+def _versions_of(reference: Submission) -> TeamSubmissions:
+    """Return the versions of the team that a reference is about."""
+    return TeamSubmissions(reference.folder or Path(), reference.is_sandboxed)
 
 
 def _write_files(contents: Contents, folder: Path) -> None:

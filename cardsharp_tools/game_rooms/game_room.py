@@ -13,6 +13,7 @@ from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
 from cardsharp.pages.board_renderer import BoardRenderer
 from cardsharp.pages.rendered_match import RenderedMatch, render_match
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.game_rooms.browser_seat import BrowserSeat
 from cardsharp_tools.game_rooms.match_config import (
     AnySitting,
@@ -150,9 +151,9 @@ class GameRoom:
             may = browser_seat.is_away if browser_seat.is_present else by_seat_index == 0
             if not is_other_seat or browser_seat.replacement_bot is not None or not may:
                 return
-            strategy_name = self.config.opponent or self.config.game.default_strategy
+            opponent = self.config.opponent or BuiltIn(self.config.game.default_strategy)
             browser_seat.replacement_bot = self.config.make_bot(
-                strategy_name, self._requested_match_number, f"stand-in {seat_index}"
+                opponent, self._requested_match_number, f"stand-in {seat_index}"
             )
             if not browser_seat.is_present:
                 browser_seat.name = browser_seat.replacement_bot.name

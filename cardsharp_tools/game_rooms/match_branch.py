@@ -20,6 +20,7 @@ from cardsharp.play.game import Game
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp.server.match_site import PagesConfig
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.game_adapter import PlayedAction
 from cardsharp_tools.lab.plan import AnySimulation, game_simulation
 from cardsharp_tools.match_sources.match_logs import (
@@ -74,13 +75,14 @@ class BranchPoint:
             earlier_actions.append(PlayedAction(step.state, step.action, None))
         raise ConfigError(f"Match {self.record.match_id} has no step {self.step_number}.")
 
-    def original_strategy(self, seat: int) -> str | None:
+    def original_strategy(self, seat: int) -> BuiltIn | None:
         """Return the strategy of a seat if it is a built-in strategy."""
         header = header_of(self.record)
         seat_strategy = header.seats.get(seat)
         registered_names = registry_for(self.game.strategy_package).names()
         candidates = (seat_strategy, header.name(seat), None if seat_strategy else header.opponent)
-        return next((name for name in candidates if name in registered_names), None)
+        names = (name for name in candidates if name in registered_names)
+        return next(map(BuiltIn, names), None)
 
     @property
     def start_message(self) -> str:

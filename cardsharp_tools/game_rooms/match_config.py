@@ -11,11 +11,8 @@ from cardsharp.play.game import Game
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.cli.console import print_error
-from cardsharp_tools.executors.strategy_file import (
-    display_name,
-    is_user_strategy,
-    register_strategy,
-)
+from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyReference
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, LocalMatch, SeatedBot
 from cardsharp_tools.game_rooms.match_branch import BranchPoint, StoredMatch
 from cardsharp_tools.lab.plan import AnySimulation, game_simulation
@@ -32,13 +29,13 @@ _RULE_STRATEGY = "rule"  # strategy of some games that a person can follow witho
 class MatchConfig:
     """Configuration of matches between `human_count` people and strategies.
 
-    `opponent` and `partner` are names of strategies, by default the game's best. `bot_count` is
+    `opponent` and `partner` are strategies, by default the game's best. `bot_count` is
     the number of bots in a game that allows several numbers. The same `seed` deals the same cards.
     """
 
     game: Game
-    opponent: str | None = None
-    partner: str | None = None
+    opponent: StrategyReference | None = None
+    partner: StrategyReference | None = None
     bot_count: int | None = None
     human_count: int = 1
     seed: str | None = None
@@ -85,8 +82,8 @@ class MatchConfig:
             around, key=lambda seat: seat not in your_side
         )  # stable: partners first
         people = dict(zip(seat_order, human_names or [HUMAN_NAME] * self.human_count, strict=False))
-        best = self.game.default_strategy
-        strategy_names = {
+        best = BuiltIn(self.game.default_strategy)
+        strategies = {
             seat: (self.partner if seat in your_side else self.opponent)
             or (point.original_strategy(seat) if point else None)
             or best
@@ -94,19 +91,19 @@ class MatchConfig:
             if seat not in people
         }
         bots = {
-            seat: self.make_bot(name, match_number, f"bot {seat}")
-            for seat, name in strategy_names.items()
+            seat: self.make_bot(strategy, match_number, f"bot {seat}")
+            for seat, strategy in strategies.items()
         }
         return LocalMatch(
             self.game, simulation, people, bots, self._create_rng(match_number), point, opening
         )
 
-    def make_bot(self, strategy_name: str, match_number: int, purpose: str) -> SeatedBot:
+    def make_bot(self, reference: StrategyReference, match_number: int, purpose: str) -> SeatedBot:
         """Return a bot for a seat, with a random generator of its own."""
-        name = register_strategy(strategy_name, self.game)
+        name = register_strategy(reference, self.game)
         strategy = self.simulation.build_strategy(name, self._create_rng(match_number, purpose))
-        decider = self.game.decision_runner if is_user_strategy(strategy_name) else None
-        return SeatedBot(display_name(strategy_name), strategy, decider and decider.load())
+        decider = self.game.decision_runner if reference.is_user_code else None
+        return SeatedBot(reference.display_name, strategy, decider and decider.load())
 
     def build_advisor(self) -> Advisor[Any]:
         """The game's best player; its hints do not depend on the match's dice."""

@@ -33,6 +33,7 @@ from cardsharp.server.match_site import (
 )
 from cardsharp.store.match_log import MatchReader, MatchRecord
 from cardsharp.store.match_snapshots import SnapshotMatchReader
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.game_rooms.game_room import GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME
 from cardsharp_tools.game_rooms.match_branch import config_listing_branches, find_branch_point
@@ -152,9 +153,10 @@ class PlayOnRoomServer:
         branch_point = find_branch_point(
             record, source.moves(record.match_id), step_number, same_cards=same
         )
-        opponent = form_data.get("opponent") or None
-        if opponent not in {None, *self.play_on.opponent_names(branch_point.game)}:
-            raise HTTPException(HTTPStatus.BAD_REQUEST, f"There is no strategy '{opponent}'.")
+        name = form_data.get("opponent") or None
+        if name not in {None, *self.play_on.opponent_names(branch_point.game)}:
+            raise HTTPException(HTTPStatus.BAD_REQUEST, f"There is no strategy '{name}'.")
+        opponent = None if name is None else BuiltIn(name)
         room = GameRoom(
             MatchConfig(branch_point.game, opponent, opponent, branch_point=branch_point),
             HUMAN_NAME,

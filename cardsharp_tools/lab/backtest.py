@@ -11,6 +11,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchRecord, MoveRecord
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 from cardsharp_tools.lab.players import build_unguarded_player, decide_guarded
@@ -103,7 +104,7 @@ class BacktestPlayer:
     Raises `ConfigError` if the game or the player does not allow it.
     """
 
-    def __init__(self, game: Game, player: str) -> None:
+    def __init__(self, game: Game, player: StrategyReference) -> None:
         if game.list_decisions is None or game.decision_runner is None:
             raise ConfigError(f"{game.title} does not support decisions on stored positions.")
         self.game = game

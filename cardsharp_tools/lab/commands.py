@@ -23,7 +23,7 @@ from cardsharp_tools.cli.console import (
     print_multiline,
 )
 from cardsharp_tools.cli.options import Json
-from cardsharp_tools.executors.strategy_file import is_strategy_or_weights_file, is_user_strategy
+from cardsharp_tools.executors.strategy_reference import FileReference, StrategyReference
 from cardsharp_tools.lab.confidence_interval import Interval
 from cardsharp_tools.lab.match_runner import check_can_store, match_indices_losses_first
 from cardsharp_tools.lab.match_runner import store_matches as keep_matches
@@ -74,7 +74,7 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
         check_can_store(plan)
     rule = None if tested is None else tested.stop_rule_text()
     console.message_console().print(plan.stop_rule_text(rule), soft_wrap=True)
-    apart = is_strategy_or_weights_file(first) or is_strategy_or_weights_file(second)
+    apart = plan.has_strategy_file
     with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
         played = run_duel_with_progress(plan, pool, options.out, tested)
     warn_nondeterministic(played)
@@ -134,7 +134,7 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
     """Play a duel between every two strategies. A cell has the row's points against the column."""
     if len(set(players)) < 2 or len(set(players)) < len(players):  # noqa: PLR2004 (a league of one)
         raise ConfigError("A round robin needs two strategies or more, each named once.")
-    user_players_first = sorted(players, key=is_user_strategy, reverse=True)
+    user_players_first = sorted(players, key=lambda player: player.is_user_code, reverse=True)
     plan = options.plan(
         user_players_first[0], user_players_first[1]
     )  # a user's strategy comes first: it decides whether the seed is random
@@ -143,7 +143,7 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
         for first_player, second_player in combinations(players, 2)
     ]
     results: DuelMatrix = {}
-    apart = any(map(is_strategy_or_weights_file, players))
+    apart = any(isinstance(player, FileReference) for player in players)
     with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
         for each in plans:
             check_players(each)  # before any match is played
@@ -160,11 +160,13 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
     )
 
 
-DuelMatrix = dict[tuple[str, str], tuple[float, Interval]]
+DuelMatrix = dict[tuple[StrategyReference, StrategyReference], tuple[float, Interval]]
 """Result of each player against each other, in per cent, with its interval."""
 
 
-def _build_league_document(players: Sequence[str], results: DuelMatrix) -> dict[str, object]:
+def _build_league_document(
+    players: Sequence[StrategyReference], results: DuelMatrix
+) -> dict[str, object]:
     """Return the results of a league; each row has a player's results against the columns."""
 
     def rows(value_of: Callable[[float, Interval], float]) -> list[list[float | None]]:
@@ -177,7 +179,7 @@ def _build_league_document(players: Sequence[str], results: DuelMatrix) -> dict[
         ]
 
     return {
-        "players": list(players),
+        "players": [str(player) for player in players],
         "points": rows(lambda points, _: points),
         "lower": rows(lambda _, bounds: bounds.low),
         "upper": rows(lambda _, bounds: bounds.high),
@@ -185,21 +187,21 @@ def _build_league_document(players: Sequence[str], results: DuelMatrix) -> dict[
     }
 
 
-def _build_cross_table(players: Sequence[str], results: DuelMatrix) -> Table:
+def _build_cross_table(players: Sequence[StrategyReference], results: DuelMatrix) -> Table:
     """Return the table of a league: each player against each other player, the best first."""
 
-    def mean(player: str) -> float:
+    def mean(player: StrategyReference) -> float:
         return fmean(points for (first, _), (points, _) in results.items() if first == player)
 
-    def cell(row: str, column: str) -> str:
+    def cell(row: StrategyReference, column: StrategyReference) -> str:
         if row == column:
             return "-"
         points, bounds = results[row, column]
         return f"{points:.1f} ({bounds.low:.1f}-{bounds.high:.1f})"
 
     ranking = sorted(players, key=mean, reverse=True)
-    numeric_columns = (*ranking, "mean")
+    numeric_columns = (*map(str, ranking), "mean")
     table = borderless_table("", *numeric_columns, right_aligned=numeric_columns)
     for row in ranking:
-        table.add_row(row, *(cell(row, column) for column in ranking), f"{mean(row):.1f}")
+        table.add_row(str(row), *(cell(row, column) for column in ranking), f"{mean(row):.1f}")
     return table

@@ -230,7 +230,7 @@ class DuelResult:
         points, bounds = self.best_points_and_interval
         if bounds.low <= EVEN_PERCENT <= bounds.high:
             return None
-        return self.plan.first if points > EVEN_PERCENT else self.plan.second
+        return str(self.plan.first if points > EVEN_PERCENT else self.plan.second)
 
     @property
     def shares_by_side(self) -> tuple[float, ...]:
@@ -252,7 +252,7 @@ class DuelResult:
             verdict["stronger"] = self.stronger_player
         return {
             "game": plan.game,
-            "players": [plan.first, plan.second],
+            "players": [str(plan.first), str(plan.second)],
             "copies": plan.opponent_copies,
             "pairs": plan.pairs,
             "matches": len(self.matches),

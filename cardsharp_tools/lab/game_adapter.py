@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from cardsharp.play.catalog import get_game
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.store.match_log import MatchRecord, MoveRecord
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.duel_result import Pair
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 
@@ -126,8 +127,8 @@ class LabAdapter:
         )
         return MatchRngs(table, table, first_rng, second_rng)
 
-    def find_external_player(self, _name: str) -> ExternalPlayer | None:
-        """Return the external player of that name, or None."""
+    def find_external_player(self, _url: str) -> ExternalPlayer | None:
+        """Return the player of the service at that address; None by default."""
         return None
 
     def find_lab_strategy(self, _name: str, *, pure_python: bool) -> AnyStrategy | None:
@@ -143,7 +144,7 @@ class LabAdapter:
         """Return the kind of decision in a word, or None if the game has only one kind."""
         return None
 
-    def count_evaluated_leaves(self, _name: str, _position: Any) -> int | None:  # noqa: ANN401
+    def count_evaluated_leaves(self, _player: StrategyReference, _position: Any) -> int | None:  # noqa: ANN401
         """Return how many leaves the strategy's search evaluates here, or None if unknown."""
         return None
 

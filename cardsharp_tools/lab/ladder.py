@@ -30,7 +30,7 @@ from cardsharp_tools.cli.console import (
     result_console,
 )
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import with_absolute_paths
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.options import Cluster, GameName, Positive, Seed, Workers
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
@@ -101,7 +101,7 @@ def measure_ladder(plan: DuelPlan, pool: Executor | None) -> Ladder:
     scores = {}
     for rung_index, first in enumerate(strategy_names):
         for second in strategy_names[rung_index + 1 : rung_index + 1 + MAX_RUNG_DISTANCE]:
-            duel = run_duel(replace(plan, first=first, second=second), pool)
+            duel = run_duel(replace(plan, first=BuiltIn(first), second=BuiltIn(second)), pool)
             scores[first, second] = HeadToHeadScore.from_shares(duel.adjusted_shares)
             message_console().print(str(duel).partition("\n")[0], soft_wrap=True)
     ratings_by_name = ratings_of(scores)
@@ -139,7 +139,8 @@ def find_recorded_result(file: Path, plan: DuelPlan) -> RungResult | None:
     Only a result of the same code counts, with as many pairs or a decision. Each line of the file
     is a JSON document. A line that is incomplete or cannot be read is skipped.
     """
-    key = (plan.game, with_absolute_paths(plan.first), plan.second, fingerprint(plan))
+    player = str(plan.first.with_absolute_paths())
+    key = (plan.game, player, str(plan.second), fingerprint(plan))
     lines = file.read_bytes().splitlines() if file.is_file() else []
     for line in reversed(lines):
         with suppress(ValueError):
@@ -198,7 +199,7 @@ class LadderClimb:
         """
         players = load_ladder(self.plan.game).players
         for name in rung_names:
-            step = self._play_rung(replace(self.plan, second=name), players[name])
+            step = self._play_rung(replace(self.plan, second=BuiltIn(name)), players[name])
             self.steps.append(step)
             yield step
             if not step.is_beaten:
@@ -233,8 +234,8 @@ class LadderClimb:
         decided: Verdict = "beaten" if tested.log_likelihood_ratio > 0 else "not beaten"
         rung = RungResult(
             game=plan.game,
-            player=with_absolute_paths(plan.first),
-            name=plan.second,
+            player=str(plan.first.with_absolute_paths()),
+            name=str(plan.second),
             fingerprint=fingerprint(plan),
             seed=plan.seed,
             pairs=len(duel.pairs),
@@ -267,7 +268,13 @@ def measure_ratings(*, options: RatingOptions = RatingOptions()) -> None:
     Their mean is 1,000. A player with 400 points more scores ten times as much as the other.
     """
     game = game_with_ladder(options.game)
-    plan = DuelPlan(game=game.name, first="", second="", pairs=options.pairs, seed=options.seed)
+    plan = DuelPlan(
+        game=game.name,
+        first=BuiltIn(""),
+        second=BuiltIn(""),
+        pairs=options.pairs,
+        seed=options.seed,
+    )
     with make_executor(options.workers, options.cluster) as pool:
         ladder = measure_ladder(plan, pool)
     if options.write:

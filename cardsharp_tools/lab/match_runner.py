@@ -24,7 +24,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.simulation import S, Simulation
 from cardsharp.store.match_log import MatchLog
-from cardsharp_tools.executors.strategy_file import display_name, source_version
+from cardsharp_tools.executors.strategy_file import source_version
 from cardsharp_tools.lab.duel_result import (
     DuelResult,
     FirstPlayerLuck,
@@ -40,7 +40,11 @@ from cardsharp_tools.lab.game_adapter import (
     lab_adapter,
 )
 from cardsharp_tools.lab.plan import AnySimulation, AnyStrategy, DuelPlan
-from cardsharp_tools.lab.players import ErrorReportingStrategy, build_player
+from cardsharp_tools.lab.players import (
+    ErrorReportingStrategy,
+    build_player,
+    find_external_player,
+)
 from cardsharp_tools.match_sources.match_logs import import_match
 
 ENDGAME_REPETITIONS = 15  # replayed endings of a match for luck adjustment
@@ -162,7 +166,8 @@ class PairRunner:
         self.adapter: LabAdapter = lab_adapter(plan.game)
         self.series_history: tuple[list[tuple[int, Any]], list[tuple[int, Any]]] = ([], [])
         self.external_players: list[ExternalPlayer | None] = []
-        for guest in map(self.adapter.find_external_player, (plan.first, plan.second)):
+        for player in (plan.first, plan.second):
+            guest = find_external_player(plan, player)
             self.external_players.append(guest and stack.enter_context(closing(guest)))
 
     def play_pair(self, pair_number: int) -> Iterator[FirstPlayerMatchResult]:
@@ -237,8 +242,8 @@ class PairRunner:
         guest = self.external_players[player_index]
         if guest is not None:
             return guest.for_match(seats)
-        name = (self.plan.first, self.plan.second)[player_index]
-        strategy = build_player(self.plan, name, dice, self.series_history[player_index])
+        player = (self.plan.first, self.plan.second)[player_index]
+        strategy = build_player(self.plan, player, dice, self.series_history[player_index])
         return StrategyPlayer(
             self.simulation, strategy, f"of pair {pair_number}, seed {self.plan.seed},"
         )
@@ -307,7 +312,7 @@ def replay_matches(
                         seats, (_, end) = plan.simulation.sides[side], series.series_history[0][-1]
                         name = f"{run_name}-{pair_number + 1}-{side + 1}"
                         players = (plan.first if seat in seats else plan.second for seat in every)
-                        player_names = tuple(map(display_name, players))
+                        player_names = tuple(player.display_name for player in players)
                         yield LabMatch(
                             name,
                             started_at,

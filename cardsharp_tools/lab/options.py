@@ -9,7 +9,8 @@ from cyclopts import Parameter, validators
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import is_user_strategy
+from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.duel_result import TWO_PLAYERS
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.sprt import SequentialTest
@@ -19,7 +20,10 @@ MAX_SEED = 1_000_000
 DEFAULT_PAIRS = 500  # pairs of a duel without --pairs
 
 Positive = validators.Number(gte=1)
-Player = Annotated[str, Parameter(help="A strategy: its name, FILE.py, FILE.json, or a 'command'.")]
+Player = Annotated[
+    StrategyArgument,
+    Parameter(help="A strategy: its name, FILE.py, FILE.json, or a 'command'."),
+]
 Seed = Annotated[int, Parameter(help="Random seed: the same seed plays the same matches.")]
 OptionalSeed = Annotated[
     int | Literal["random"] | None,
@@ -58,14 +62,14 @@ class RunOptions(CommandOptions):
     luck_adjusted: LuckAdjusted = False
     as_json: Json = False
 
-    def plan(self, first: str, second: str, max_pairs: int | None = None) -> DuelPlan:
+    def plan(
+        self, first: StrategyReference, second: StrategyReference, max_pairs: int | None = None
+    ) -> DuelPlan:
         """Return the plan of a duel with these options.
 
         It has up to `max_pairs` pairs if the options name no number.
         """
-        seed = self.seed or (
-            "random" if (is_user_strategy(first) or is_user_strategy(second)) else 1
-        )
+        seed = self.seed or ("random" if first.is_user_code or second.is_user_code else 1)
         return DuelPlan(
             game=self.game,
             first=first,

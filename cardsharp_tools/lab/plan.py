@@ -9,6 +9,11 @@ from cardsharp.play.catalog import get_game
 from cardsharp.play.game import Game
 from cardsharp.play.simulation import Simulation
 from cardsharp.play.strategy import Strategy
+from cardsharp_tools.executors.strategy_reference import (
+    FileReference,
+    StrategyReference,
+    parse_strategy,
+)
 
 AnySimulation = Simulation[Any, Any, Any]
 AnyStrategy = Strategy[Any, Any]
@@ -29,8 +34,8 @@ class DuelPlan:
     `luck_adjusted`, each match is played so that its luck can be measured.
     """
 
-    first: str
-    second: str
+    first: StrategyReference
+    second: StrategyReference
     pairs: int
     game: str = DEFAULT_GAME
     seed: int = 1
@@ -44,6 +49,11 @@ class DuelPlan:
         """Title of the duel: the first player v the second."""
         copies = f"{self.opponent_copies} x " if self.opponent_copies > 1 else ""
         return f"{self.first} v {copies}{self.second}"
+
+    @property
+    def has_strategy_file(self) -> bool:
+        """True if a player is a file, which worker processes import for themselves."""
+        return any(isinstance(player, FileReference) for player in (self.first, self.second))
 
     @property
     def simulation(self) -> AnySimulation:
@@ -82,6 +92,16 @@ class DuelPlan:
             for pair_numbers in all_series
             if not recorded_pairs.keys() >= set(pair_numbers)
         ]
+
+
+def plan_duel(first: str, second: str, pairs: int, **settings: Any) -> DuelPlan:  # noqa: ANN401 - the other fields
+    """Return the plan of a duel between strategies that a program names, as a command line does.
+
+    `settings` are the other fields of `DuelPlan`.
+    """
+    return DuelPlan(
+        first=parse_strategy(first), second=parse_strategy(second), pairs=pairs, **settings
+    )
 
 
 @cache

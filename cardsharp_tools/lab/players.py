@@ -34,14 +34,17 @@ from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.external_program import SubprocessStrategy
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
 from cardsharp_tools.executors.strategy_file import (
-    display_name,
-    is_user_strategy,
     register_strategy,
     source_files,
     unknown_strategy_error,
 )
-from cardsharp_tools.executors.submission import is_team_submission
-from cardsharp_tools.lab.game_adapter import lab_adapter
+from cardsharp_tools.executors.strategy_reference import (
+    BuiltIn,
+    RemotePlayer,
+    StrategyReference,
+    Submission,
+)
+from cardsharp_tools.lab.game_adapter import ExternalPlayer, lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 
 AnyDecider = DecisionRunner[Any, Any, Any]
@@ -195,41 +198,43 @@ def _limit_decision_time(strategy: object) -> Iterator[None]:
 
 
 def build_player(
-    plan: DuelPlan, name_or_file: str, rngs: Random, series_history: SeriesHistory = ()
+    plan: DuelPlan, player: StrategyReference, rngs: Random, series_history: SeriesHistory = ()
 ) -> AnyStrategy:
     """Return a player of the plan, with its random numbers and the past matches of its series.
 
     A user's file or program is guarded. Raises `ConfigError` if the player cannot be built.
     """
-    strategy = build_unguarded_player(plan, name_or_file, rngs, series_history)
-    name = display_name(name_or_file) if is_team_submission(name_or_file) else name_or_file
+    strategy = build_unguarded_player(plan, player, rngs, series_history)
+    if not player.is_user_code:
+        return strategy
+    name = player.display_name if isinstance(player, Submission) else str(player)
     lazy_import = get_game(plan.game).decision_runner
     decider = None if lazy_import is None else lazy_import.load()
-    return (
-        ErrorReportingStrategy(name, strategy, decider)
-        if is_user_strategy(name_or_file)
-        else strategy
-    )
+    return ErrorReportingStrategy(name, strategy, decider)
 
 
 def build_unguarded_player(
-    plan: DuelPlan, name_or_file: str, rngs: Random, series_history: SeriesHistory = ()
+    plan: DuelPlan, player: StrategyReference, rngs: Random, series_history: SeriesHistory = ()
 ) -> AnyStrategy:
     """Return the player without the guard around a user's strategy.
 
     A user's file is imported, and a program is started, in this process.
     """
-    lab_strategy = lab_adapter(plan.game).find_lab_strategy(
-        name_or_file, pure_python=plan.pure_python
-    )
-    if lab_strategy is not None:
-        return lab_strategy
-    name = (
-        register_strategy(name_or_file, get_game(plan.game))
-        if is_user_strategy(name_or_file)
-        else name_or_file
-    )
+    if isinstance(player, BuiltIn):
+        lab_strategy = lab_adapter(plan.game).find_lab_strategy(
+            player.name, pure_python=plan.pure_python
+        )
+        if lab_strategy is not None:
+            return lab_strategy
+    name = register_strategy(player, get_game(plan.game)) if player.is_user_code else str(player)
     return plan.simulation.build_strategy(name, rngs, series_history)
+
+
+def find_external_player(plan: DuelPlan, player: StrategyReference) -> ExternalPlayer | None:
+    """Return the player of a service, or None for one that plays in this process."""
+    if not isinstance(player, RemotePlayer):
+        return None
+    return lab_adapter(plan.game).find_external_player(player.url)
 
 
 def check_players(plan: DuelPlan) -> None:
@@ -242,16 +247,16 @@ def check_players(plan: DuelPlan) -> None:
         raise ConfigError(f"The luck of {of} cannot be measured. Remove --luck-adjusted.")
     if not plan.pure_python and lab_adapter(plan.game).find_fast_pair_runner(plan) is not None:
         return
-    for name in (plan.first, plan.second):
-        if lab_adapter(plan.game).find_external_player(name) is None:
+    for player in (plan.first, plan.second):
+        if find_external_player(plan, player) is None:
             try:
-                build_player(plan, name, Random(0))
+                build_player(plan, player, Random(0))
             except ConfigError as error:
                 strategy_names = registry_for(get_game(plan.game).strategy_package).names()
                 raise (
                     error
-                    if is_user_strategy(name)
-                    else unknown_strategy_error(error, name, strategy_names)
+                    if player.is_user_code
+                    else unknown_strategy_error(error, str(player), strategy_names)
                 ) from None
 
 
@@ -260,7 +265,7 @@ def fingerprint(plan: DuelPlan) -> str:
     digest = sha256()
     folder = Path(str(files(get_game(plan.game).strategy_package)))
     shipped = (f for f in folder.rglob("*") if f.is_file() and f.parent.name != "__pycache__")
-    players = (source_files(name, get_game(plan.game)) for name in (plan.first, plan.second))
+    players = (source_files(player, get_game(plan.game)) for player in (plan.first, plan.second))
     player_files = (file for files in players for file in files)
     for file in (*sorted(shipped), *player_files):
         digest.update(file.read_bytes())

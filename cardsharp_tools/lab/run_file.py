@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from cardsharp.core.text_files import read_text
 from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.console import print_error
-from cardsharp_tools.executors.strategy_file import is_user_strategy
 from cardsharp_tools.lab.confidence_interval import Interval, mean_interval
 from cardsharp_tools.lab.duel_result import DuelResult, Pair, first_player_points_share
 from cardsharp_tools.lab.plan import DuelPlan
@@ -49,8 +48,8 @@ def load_recorded_pairs(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     """
     expected_head = _DuelHeader(
         game=plan.game,
-        first=plan.first,
-        second=plan.second,
+        first=str(plan.first),
+        second=str(plan.second),
         seed=plan.seed,
         copies=plan.opponent_copies,
         series=plan.series_length,
@@ -134,7 +133,8 @@ def warn_nondeterministic(duel: DuelResult) -> None:
 
     If both players are users' files, the warning names both.
     """
-    files = dict.fromkeys(filter(is_user_strategy, (duel.plan.first, duel.plan.second)))
+    players = dict.fromkeys((duel.plan.first, duel.plan.second))
+    files = [player for player in players if player.is_user_code]
     if files and play_series_task(duel.plan, [range(1)])[0][1] != duel.pairs[0]:
         for name in files:
             print_error(

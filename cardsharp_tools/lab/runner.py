@@ -13,10 +13,7 @@ from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyError, Unreachable
 from cardsharp_tools.executors import crash_report, hang_monitor, process_guard
-from cardsharp_tools.executors.strategy_file import (
-    import_in_this_process,
-    is_strategy_or_weights_file,
-)
+from cardsharp_tools.executors.strategy_file import import_in_this_process
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, Pair
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.match_runner import play_series
@@ -178,8 +175,7 @@ def _play_missing(
 ) -> Generator[list[NumberedPair]]:
     task_size = max(1, min(len(missing) // task_count, 500))
     tasks = [missing[at : at + task_size] for at in range(0, len(missing), task_size)]
-    apart = is_strategy_or_weights_file(plan.first) or is_strategy_or_weights_file(plan.second)
-    if pool is None or (len(tasks) == 1 and not apart):
+    if pool is None or (len(tasks) == 1 and not plan.has_strategy_file):
         yield from (play_series_task(plan, task) for task in tasks)
         return
     futures = [pool.submit(run_worker_task, play_series_task, plan, task) for task in tasks]

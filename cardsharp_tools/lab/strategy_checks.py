@@ -18,7 +18,8 @@ from cardsharp_tools.cli.console import (
 )
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import is_strategy_or_weights_file
+from cardsharp_tools.cli.strategy_option import OptionalStrategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference, StrategyReference
 from cardsharp_tools.lab.game_adapter import ProbeAnswer, lab_adapter
 from cardsharp_tools.lab.options import GameName, Player, Positive, Seed
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
@@ -34,20 +35,25 @@ class PositionOptions(CommandOptions):
     game: GameName = DEFAULT_GAME
     positions: Annotated[int | None, Parameter(alias="-n", validator=Positive)] = None
     """Number of positions with more than one legal action."""
-    opponent: str | None = None
+    opponent: OptionalStrategy = None
     """Opponent in the matches of the positions."""
     seed: Seed = 1
     as_json: Json = False
 
-    def build_duel_plan(self, strategy: str, default_position_count: int) -> DuelPlan:
+    def build_duel_plan(self, strategy: StrategyReference, default_position_count: int) -> DuelPlan:
         """Return the plan of a duel whose matches yield the positions.
 
         `default_position_count` is the number of positions if the options name none.
         """
-        opponent = self.opponent or lab_adapter(self.game).default_opponent or strategy
+        default_name = lab_adapter(self.game).default_opponent
+        default_opponent = strategy if default_name is None else BuiltIn(default_name)
         position_count = self.positions or default_position_count
         return DuelPlan(
-            game=self.game, first=strategy, second=opponent, pairs=position_count, seed=self.seed
+            game=self.game,
+            first=strategy,
+            second=self.opponent or default_opponent,
+            pairs=position_count,
+            seed=self.seed,
         )
 
 
@@ -159,7 +165,7 @@ def print_decision_profile(
     plan = options.build_duel_plan(strategy, 500)
     with (
         ProgressBar(plan.pairs, "deciding") as bar,
-        make_executor(1, isolate_strategies=is_strategy_or_weights_file(strategy)) as pool,
+        make_executor(1, isolate_strategies=isinstance(strategy, FileReference)) as pool,
     ):
         alone = None if pool is None else pool.submit(run_worker_task, measure_profile, plan)
         measured = measure_profile(plan, bar.advance) if alone is None else alone.result()

@@ -18,6 +18,7 @@ from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
     CloudBackendKind,
@@ -43,12 +44,12 @@ LATEST = timedelta(seconds=8)  # a worker hands on a match in which it has less 
 class LocalRunConfig:
     """Configuration of a local run.
 
-    `strategy` and `opponent` are names of strategies, or the opponent's file. Runs with the
-    same `seed` are the same.
+    `strategy` is the name under which our strategy is registered. Runs with the same `seed` are
+    the same.
     """
 
     strategy: str
-    opponent: str
+    opponent: StrategyReference
     cloud: CloudBackendKind = CloudBackendKind.EMBEDDED
     seed: str | None = None
     turn_limit: timedelta = timedelta(seconds=10)

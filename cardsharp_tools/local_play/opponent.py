@@ -6,14 +6,15 @@ stdout and plays every match that waits for it until stdin ends. So it ends with
 however that dies.
 """
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Self
+
+from pydantic import TypeAdapter
 
 from cardsharp.client.config import ServiceAddress
 from cardsharp.core.credentials import Credentials
@@ -24,7 +25,8 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.strategies import Strategy, build
 from cardsharp_tools.child_process import ChildProcess, read_parameters, signal_ready
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
-from cardsharp_tools.executors.strategy_file import display_name, register_strategy
+from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyField
 
 BOT_CREDENTIALS = ("111111111111111111111111", "teamonepass")
 OPPONENT_CREDENTIALS = ("222222222222222222222222", "teamtwopass")  # whose passwords are public
@@ -40,7 +42,7 @@ class OpponentConfig:
     url: str
     user: str
     password: str = field(repr=False)
-    strategy: str
+    strategy: StrategyField
     seed: str | None = None
     ca_file: str | None = None
 
@@ -53,6 +55,9 @@ class OpponentConfig:
     def address(self) -> ServiceAddress:
         """Address of the arena, with the certificate authority to trust."""
         return ServiceAddress(self.url, None if self.ca_file is None else Path(self.ca_file))
+
+
+_CONFIG = TypeAdapter(OpponentConfig)
 
 
 class OpponentClient:
@@ -86,11 +91,11 @@ class OpponentProcess(ChildProcess):
     """Parent's handle of an opponent's process, which ends with the block."""
 
     def __init__(self, config: OpponentConfig, log: Path) -> None:
-        self._strategy_name = display_name(config.strategy)
+        self._strategy_name = config.strategy.display_name
         self._log_file = log
         with log.open("wb") as errors:
             super().__init__(
-                "cardsharp_tools.local_play.opponent", json.dumps(asdict(config)), errors
+                "cardsharp_tools.local_play.opponent", _CONFIG.dump_json(config).decode(), errors
             )
 
     def __enter__(self) -> Self:
@@ -122,7 +127,7 @@ class OpponentProcess(ChildProcess):
 def start_steady_opponent(url: str, folder: Path) -> Iterator[None]:
     """Run `steady` as the local arena's second team while the block runs."""
     with OpponentProcess(
-        OpponentConfig(url, *OPPONENT_CREDENTIALS, "steady"), folder / "opponent.log"
+        OpponentConfig(url, *OPPONENT_CREDENTIALS, BuiltIn("steady")), folder / "opponent.log"
     ) as opponent:
         opponent.wait_until_polling()
         yield
@@ -130,7 +135,7 @@ def start_steady_opponent(url: str, folder: Path) -> Iterator[None]:
 
 def main() -> None:
     """Play by the configuration on stdin."""
-    config = OpponentConfig(**json.loads(read_parameters()))
+    config = _CONFIG.validate_json(read_parameters())
     try:
         with ArenaClient(config.address, Credentials(config.user, config.password)) as client:
             with redirect_stdout(sys.stderr):  # our parent reads stdout

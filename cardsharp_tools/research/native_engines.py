@@ -11,7 +11,7 @@ from functools import cache, partial
 from cardsharp.games.euchre.strategies import Strategy
 from cardsharp.games.euchre.strategies.pimc import SearchBudget
 from cardsharp_tools.executors import hang_monitor
-from cardsharp_tools.executors.strategy_file import display_name
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.duel_result import FirstPlayerLuck, FirstPlayerMatchResult, Pair
 from cardsharp_tools.lab.game_adapter import SeriesPlayer
 from cardsharp_tools.lab.plan import DuelPlan
@@ -24,7 +24,7 @@ from cardsharp_tools.research.euchre import native as euchre
 from cardsharp_tools.research.native_stepper import NativeStepper
 
 
-def series_player(first: str, second: str) -> SeriesPlayer | None:
+def series_player(first: StrategyReference, second: StrategyReference) -> SeriesPlayer | None:
     """Return a compiled player of Dead Man's Draw series between two strategies, or None.
 
     Its results equal those of the lab in plain Python.
@@ -69,7 +69,7 @@ def weight_trainer_against_opponent(seed: int, matches: int) -> CounterWeightTra
 
 
 def native_stepper(
-    game: str, lane_count: int, seats: int, opponents: Mapping[int, str]
+    game: str, lane_count: int, seats: int, opponents: Mapping[int, StrategyReference]
 ) -> NativeStepper | None:
     """Return a compiled stepper of matches, equal to `PythonStepper`.
 
@@ -79,7 +79,7 @@ def native_stepper(
     library = _load_library(game)
     if library is None:
         return None
-    policies = {seat: _find_policy_address(game, name) for seat, name in opponents.items()}
+    policies = {seat: _find_policy_address(game, opponent) for seat, opponent in opponents.items()}
     for seat, policy in policies.items():
         if policy is None:
             _warn_no_native_player(opponents[seat])
@@ -89,16 +89,16 @@ def native_stepper(
     return NativeStepper(library, (lane_count, seats), native_policies, reopen)
 
 
-def _find_policy_address(game: str, name: str) -> int | None:
+def _find_policy_address(game: str, opponent: StrategyReference) -> int | None:
     """Return the address of the policy of the opponent's compiled twin; None without a twin."""
-    player = native_player(name) if game == "deadmansdraw" else None
+    player = native_player(opponent) if game == "deadmansdraw" else None
     return None if player is None or player.belief_book is not None else player.policy
 
 
 @cache
-def _warn_no_native_player(name: str) -> None:
+def _warn_no_native_player(opponent: StrategyReference) -> None:
     hang_monitor.write_unbuffered(
-        f"No compiled player is {display_name(name)}; plain Python steps its lanes, slower."
+        f"No compiled player is {opponent.display_name}; plain Python steps its lanes, slower."
     )
 
 

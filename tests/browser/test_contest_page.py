@@ -29,7 +29,7 @@ from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import run_arena_and_local_players
 from cardsharp_tools.contest.contest_manager import ContestManager
-from cardsharp_tools.executors.submission import SANDBOXED
+from cardsharp_tools.executors.strategy_reference import SANDBOXED
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ from cardsharp_tools.build.sam_build import Build
 from cardsharp_tools.build.target import native_architecture
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.contest.contest_arena import play_team_matches
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.template_files import ARENA_TEMPLATE
 from cardsharp_tools.local_play.opponent import OpponentConfig
@@ -129,7 +130,7 @@ def at_play(
     over = threading.Event()
     for name, credentials in words.items():
         play_team_matches(
-            OpponentConfig(url, credentials.user, credentials.password, name, name),
+            OpponentConfig(url, credentials.user, credentials.password, BuiltIn(name), name),
             print,
             emulator.folder,
             over,

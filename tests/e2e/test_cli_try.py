@@ -14,6 +14,7 @@ from support.cli import Cli, isolate_environment, write_strategy_file
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import main
 from cardsharp_tools.executors.strategy_file import source_version
+from cardsharp_tools.executors.strategy_reference import parse_strategy
 
 OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
 JUDGES = {"deadmansdraw": "captain", "blef": "bayes", "euchre": "pimc"}
@@ -76,7 +77,7 @@ def test_a_lab_match_is_displayed_explained_and_tried_by_another_strategy(
 def test_matches_record_the_version_of_the_strategy_file(cli: Cli, home: Path) -> None:
     [record] = [r for r in cli("matches", "--json").json() if r["header"]["game"] == "deadmansdraw"]
     version = record["header"]["version"]
-    assert version == source_version(str(home / "deadmansdraw.py"), get_game(None))
+    assert version == source_version(parse_strategy(str(home / "deadmansdraw.py")), get_game(None))
     statistics = cli("stats", "--by", "version", "--json").json()
     assert [group["name"] for group in statistics["groups"]] == [f"{version[:6]} deadmansdraw.py"]
 

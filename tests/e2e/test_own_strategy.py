@@ -18,6 +18,7 @@ from support.cli import Cli, write_strategy_file
 from support.waiting import HANG_SECONDS
 
 from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.executors.strategy_reference import BuiltIn, Weights
 from cardsharp_tools.lab.native_engines import find_native_function
 
 
@@ -264,7 +265,8 @@ def test_the_captains_weights_in_a_file_play_as_the_captain_compiled_too_and_are
     assert not any(decision["differs"] for decision in decisions)
     series = find_native_function("series_player")
     if series is not None:
-        assert (series(weights, "third") is None) == (series("captain", "third") is None)
+        third, captain = BuiltIn("third"), BuiltIn("captain")
+        assert (series(Weights(weights), third) is None) == (series(captain, third) is None)
 
 
 @pytest.mark.slow

@@ -52,9 +52,9 @@ from cardsharp.play.catalog import get_game
 from cardsharp_tools.contest.contest_arena import RETRY_INTERVAL, LoggingMatchHost
 from cardsharp_tools.contest.contest_process import lock_contest, run_steps
 from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS, TeamFailureReporter
+from cardsharp_tools.executors.strategy_reference import SANDBOXED, parse_strategy
 from cardsharp_tools.executors.submission import (
-    SANDBOXED,
-    team_strategy_name,
+    resolve_team_strategy,
     team_submissions,
 )
 from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig
@@ -220,7 +220,7 @@ class ContestScenario(FaultSimulation):
             self.sleep(1)
 
     def _play_in_director(self, team: SimulatedTeam) -> None:
-        played = team_strategy_name(team.kind.strategy, self.folder, team.id)
+        played = resolve_team_strategy(parse_strategy(team.kind.strategy), self.folder, team.id)
         order = OpponentConfig(URL, team.id, team.password, played, str(self.config.seed))
         while True:
             try:

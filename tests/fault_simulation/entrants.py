@@ -15,7 +15,7 @@ from urllib3.util import Timeout
 from cardsharp.core.credentials import Credentials
 from cardsharp.errors import ConfigError
 from cardsharp_tools.executors.sandbox import check_sandbox
-from cardsharp_tools.executors.submission import SANDBOXED
+from cardsharp_tools.executors.strategy_reference import SANDBOXED
 from fault_simulation.arena_network import ArenaNetwork, RandomFaultPlan
 from fault_simulation.scheduler import Process
 from fault_simulation.simulated_arena import URL

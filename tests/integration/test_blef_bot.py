@@ -37,6 +37,7 @@ from cardsharp.games.blef.service.records import room_number
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.cli.commands.game_bot import JoinGameOptions, bot, poll_and_join_public_games
 from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.blef.service_client import joinable_public_games
 from cardsharp_tools.lab.backtest import BacktestPlayer
 from cardsharp_tools.local_cloud.api_gateway import function_server
@@ -99,7 +100,7 @@ def test_a_game_is_played_and_explained_while_another_never_starts(
         move for move in played if move.get("player") == "ours" and move["actionId"] != LOST_MARKER
     ]
     assert len(reasons) == len(bot_moves)
-    trial = BacktestPlayer(GAME, "greedy")
+    trial = BacktestPlayer(GAME, BuiltIn("greedy"))
     differences = [
         decision.is_different
         for decision in trial.decide_again(trial.decision_points(record, moves))
@@ -254,7 +255,7 @@ def test_seats_are_taken_one_at_a_time_in_the_chosen_rooms(
 ) -> None:
     notices: list[str] = []
     monkeypatch.setattr("cardsharp_tools.cli.commands.game_bot.print_notice", notices.append)
-    anywhere = JoinGameOptions(url=url, nickname="ours", strategy="greedy", concurrency=1)
+    anywhere = JoinGameOptions(url=url, nickname="ours", strategy=BuiltIn("greedy"), concurrency=1)
 
     def gone(url: str) -> list[Any]:
         raise Unreachable(f"GET {url}: refused.")

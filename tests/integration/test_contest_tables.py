@@ -25,6 +25,7 @@ from cardsharp_tools.contest.match_worker import (
     play_hosted_match,
     simulation_for_side_count,
 )
+from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyFile
 
 DIES = """
 import os
@@ -76,7 +77,7 @@ def test_whoever_ends_the_process_loses_and_a_contest_that_is_killed_goes_on(
 
 def test_a_strategy_that_exits_at_import_loses_and_its_line_is_reported(tmp_path: Path) -> None:
     (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n")
-    strategies = ("random", str(tmp_path / "ends.py"))
+    strategies = (BuiltIn("random"), StrategyFile(str(tmp_path / "ends.py")))
     log = tmp_path / "matches.db"
     task = MatchTask("m", "euchre", 7, ("One", "Two"), strategies, utc_now(), "cup", log)
     end = play_hosted_match(task, lambda _line: None)

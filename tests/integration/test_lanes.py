@@ -20,7 +20,7 @@ from cardsharp.errors import ConfigError, StrategyError
 from cardsharp_tools.environments.aec_env import Observation, make_env
 from cardsharp_tools.environments.encoding import final_rewards, load_simulation_and_encoding
 from cardsharp_tools.environments.vector_env import CardVectorEnv, play_batch
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.plan import plan_duel
 from cardsharp_tools.lab.rng import RngPurpose, pair_rng
 
 GAMES = ("deadmansdraw", "blef", "euchre")
@@ -141,8 +141,8 @@ ENTRIES: dict[str, Callable[[Any], Any]] = {
     "Lanes.number": lambda number: CardVectorEnv(number, pure_python=True),
     "Lanes.seats": lambda number: CardVectorEnv(2, "blef", number, pure_python=True),
     "Lanes.opponents": lambda number: CardVectorEnv(2, "blef", 4, opponents={number: "random"}),
-    "play_batch.seed": lambda number: play_batch(DuelPlan(first=B, second=B, pairs=1, seed=number)),
-    "play_batch.pairs": lambda number: play_batch(DuelPlan(first=B, second=B, pairs=number)),
+    "play_batch.seed": lambda number: play_batch(plan_duel(B, B, pairs=1, seed=number)),
+    "play_batch.pairs": lambda number: play_batch(plan_duel(B, B, pairs=number)),
 }
 B = "draw-3"
 

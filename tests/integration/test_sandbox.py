@@ -27,9 +27,9 @@ from cardsharp_tools.executors import line_process, sandbox
 from cardsharp_tools.executors.sandbox import check_sandbox, sandbox_command
 from cardsharp_tools.executors.sandbox_supervisor import NETWORK_VIOLATION
 from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import SANDBOXED
 from cardsharp_tools.executors.submission import (
     LARGEST,
-    SANDBOXED,
     VIOLATIONS_FILE,
     TeamSubmissions,
     read_submission,
@@ -182,7 +182,7 @@ def ask(team: TeamSubmissions) -> Ask:
     """Return a function that runs code in the submission, and returns its fault and its reason."""
     simulation = DeadMansDrawSimulation()
     position = simulation.current_position(simulation.initial_state(Random(1)))
-    strategy = build(register_strategy(team.strategy_name), Random(0))
+    strategy = build(register_strategy(team.reference), Random(0))
 
     def run_code(code: str) -> tuple[str | None, str]:
         (team.latest_folder / "bot.py.txt").write_text(code)

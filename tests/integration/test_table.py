@@ -30,6 +30,7 @@ from support.waiting import HANG_SECONDS
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.cli.commands.versus import run_room
+from cardsharp_tools.executors.strategy_reference import StrategyFile
 from cardsharp_tools.game_rooms import browser_seat as chairs
 from cardsharp_tools.game_rooms.browser_seat import BrowserSeat
 from cardsharp_tools.game_rooms.game_room import FinishedRoomMatch, GameRoom, RoomState
@@ -79,7 +80,7 @@ def test_a_bot_that_always_fails_is_reported_once_and_listed_as_failing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     bad = write_strategy_file(tmp_path, "bad", "return 1 / 0")
-    room = GameRoom(replace(match_config("deadmansdraw"), opponent=bad), "Ann")
+    room = GameRoom(replace(match_config("deadmansdraw"), opponent=StrategyFile(bad)), "Ann")
     with serve_test_room(room) as (seat,):
         seat.play_to_end()
     assert room.failing_bots == {"bad.py"}

@@ -7,7 +7,7 @@ narrow ones of Blef and Euchre are in docs/blef-strength.md and docs/euchre-stre
 
 import pytest
 
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.plan import DuelPlan, plan_duel
 from cardsharp_tools.lab.runner import run_duel
 
 pytestmark = pytest.mark.slow
@@ -28,16 +28,14 @@ def test_a_rebuilt_player_is_as_strong_as_the_real_program(
     first: str, second: str, points: float, margin: float, scores: tuple[float, float]
 ) -> None:
     """Points and mean scores of 200 matches agree with the real programs' within both errors."""
-    played = run_duel(DuelPlan(first=first, second=second, pairs=100, seed=2023, pure_python=True))
+    played = run_duel(plan_duel(first, second, pairs=100, seed=2023, pure_python=True))
     assert abs(played.points_percent - points) <= margin + played.interval.margin
     mean_scores = [played.count_sum("scores", player) / len(played.matches) for player in (0, 1)]
     assert mean_scores == pytest.approx(scores, abs=3.5)
 
 
 def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs() -> None:
-    played = run_duel(
-        DuelPlan(first="champion", second="third", pairs=150, seed=7, pure_python=True)
-    )
+    played = run_duel(plan_duel("champion", "third", pairs=150, seed=7, pure_python=True))
     busts, turns = (
         [played.count_sum(name, side) for side in (0, 1)] for name in ("busts", "turns")
     )
@@ -50,11 +48,11 @@ def test_champion_and_third_bust_as_often_and_take_as_long_as_the_real_programs(
 @pytest.mark.parametrize(
     ("plan", "min_points"),
     [
-        (DuelPlan(first="steady", second="champion", pairs=10, seed=5, pure_python=True), 57.5),
-        (DuelPlan(game="blef", first="bayes", second="greedy", pairs=2, seed=4), 75),
-        (DuelPlan(game="blef", first="bayes", second="threshold(0.2,0.5)", pairs=2, seed=4), 75),
-        (DuelPlan(game="euchre", first="rules", second="random", pairs=50, seed=3), 99),
-        (DuelPlan(game="euchre", first="pimc@16", second="random", pairs=10, seed=2), 95),
+        (plan_duel("steady", "champion", pairs=10, seed=5, pure_python=True), 57.5),
+        (plan_duel("bayes", "greedy", game="blef", pairs=2, seed=4), 75),
+        (plan_duel("bayes", "threshold(0.2,0.5)", game="blef", pairs=2, seed=4), 75),
+        (plan_duel("rules", "random", game="euchre", pairs=50, seed=3), 99),
+        (plan_duel("pimc@16", "random", game="euchre", pairs=10, seed=2), 95),
     ],
     ids=lambda value: f"{value.first}-{value.second}" if isinstance(value, DuelPlan) else "",
 )
@@ -65,6 +63,6 @@ def test_the_stronger_wins_as_often_as_it_did(plan: DuelPlan, min_points: float)
 
 def test_threshold_plays_as_strong_as_it_was_measured() -> None:
     """Greedy wins 0.468 +- 0.022 against it (docs/spec/blef.md section 12)."""
-    plan = DuelPlan(game="blef", first="greedy", second="threshold(0.2,0.5)", pairs=200, seed=1)
+    plan = plan_duel("greedy", "threshold(0.2,0.5)", game="blef", pairs=200, seed=1)
     low, high = run_duel(plan).interval
     assert low < 46.8 < high

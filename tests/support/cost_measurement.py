@@ -26,6 +26,7 @@ from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencie
 from cardsharp.play.catalog import all_games
 from cardsharp.play.game import Game
 from cardsharp_tools.costs.model import MEASURED_USAGE_PATH, ActivityUsage, MeasuredUsage
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.deadmansdraw.emulated_arena import (
     DynamoArenaServer,
     create_arena_table,
@@ -175,7 +176,7 @@ def measure_arena_match(matches: int) -> ActivityUsage:
             DynamoArenaServer(config, table, on_move=on_move, wrap_handler=meter.wrap_handler)
         )
         for team in (BOT_CREDENTIALS, OPPONENT_CREDENTIALS):
-            opponent_config = OpponentConfig(arena.url, *team, "draw-3")
+            opponent_config = OpponentConfig(arena.url, *team, BuiltIn("draw-3"))
             opponent = OpponentProcess(opponent_config, folder / f"{team[0]}.log")
             stack.enter_context(opponent).wait_until_polling()
         start = meter.counts

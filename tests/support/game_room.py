@@ -18,6 +18,7 @@ from cardsharp.analysis.replay import header_of
 from cardsharp.play.catalog import get_game as game_called
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchRecord, MoveRecord
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.game_rooms.game_room import GameRoom
 from cardsharp_tools.game_rooms.match_branch import BranchPoint
 from cardsharp_tools.game_rooms.match_config import AnySitting, MatchConfig
@@ -31,8 +32,8 @@ FAST_STRATEGIES = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rul
 def match_config(game: Game | str, **overrides: Any) -> MatchConfig:  # noqa: ANN401 - what a setting takes
     """Return the configuration of a repeatable match of that game against fast opponents."""
     mounted_game = game_called(game) if isinstance(game, str) else game
-    partner = "rules" if mounted_game.name == "euchre" else None
-    quick = FAST_STRATEGIES.get(mounted_game.name, mounted_game.default_strategy)
+    partner = BuiltIn("rules") if mounted_game.name == "euchre" else None
+    quick = BuiltIn(FAST_STRATEGIES.get(mounted_game.name, mounted_game.default_strategy))
     return MatchConfig(mounted_game, quick, **{"partner": partner, "seed": "1", **overrides})
 
 
@@ -129,7 +130,7 @@ def play_branch(point: BranchPoint) -> AnySitting:
     """The branch from there, played to its end with quick players at every seat."""
     quick = match_config(point.game, branch_point=point)
     sitting = quick.make_match()
-    sitter = quick.make_bot(quick.opponent or "", 1, "sitter")
+    sitter = quick.make_bot(quick.opponent or BuiltIn(""), 1, "sitter")
     sitting.bots = {**sitting.bots, point.seat: sitter}
     sitting.play({})
     return sitting

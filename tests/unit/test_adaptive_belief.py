@@ -53,6 +53,7 @@ from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     parse_opponent_profiles,
 )
 from cardsharp.store.match_log import MatchLog
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
     LearnedOpponentsFile,
@@ -60,18 +61,21 @@ from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     OpponentLearningPass,
     past_matches_by_opponent,
 )
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.plan import plan_duel
 from cardsharp_tools.lab.players import build_player
 
 GAME = DeadMansDrawSimulation()
-PLAN = DuelPlan(first="captain", second="captain", pairs=1)
+PLAN = plan_duel("captain", "captain", pairs=1)
 
 
 @cache
 def played(name: str, seed: int) -> PastMatch:
     """A match of that opponent, who is player 1, against a `third`."""
     rng = Random(seed)
-    match, players = GAME.initial_state(rng), (build("third", rng), build_player(PLAN, name, rng))
+    match, players = (
+        GAME.initial_state(rng),
+        (build("third", rng), build_player(PLAN, BuiltIn(name), rng)),
+    )
     while (active := GAME.current_seat(match)) is not None:
         match = GAME.apply_action(match, players[active].decide(match.current_position).action, rng)
     return PastMatch(1, match.history)

@@ -40,6 +40,7 @@ from cardsharp.games.euchre.simulation import WINNING_SCORE
 from cardsharp.play.catalog import all_games
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchStatus, MoveRecord
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.game_rooms.match_branch import find_branch_point
 from cardsharp_tools.lab.backtest import BacktestPlayer
 from cardsharp_tools.lab.game_adapter import PlayedAction
@@ -214,7 +215,7 @@ def test_blef_analysis_ignores_reasons_and_backtests_only_the_bot_seat() -> None
     assert full_analysis.players == without.players == at_the_bot.players
     report = AnalysisReport.from_header(at_the_bot, header_of(bots))
     assert (report.names, report.first_side_name) == (("opponent", "two"), "two")
-    tried = BacktestPlayer(BLEF, "greedy").decision_points(bots, bot_moves)
+    tried = BacktestPlayer(BLEF, BuiltIn("greedy")).decision_points(bots, bot_moves)
     assert {decision_point.step.seat for decision_point in tried} == {1}
 
 

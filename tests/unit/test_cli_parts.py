@@ -20,6 +20,7 @@ from cardsharp_tools.cli.command_table import Command
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.executors import strategy_file
 from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
 from cardsharp_tools.project_files import missing_extra_error
 from cardsharp_tools.terminal import progress
 from cardsharp_tools.terminal.screen import Choice, matching_choices
@@ -122,7 +123,7 @@ def test_an_unusable_strategy_file_is_explained(
     path.write_text(imported + text)
     registry.STRATEGIES.names()  # so that all of ours are there
     with mock.patch.dict(registry.STRATEGIES._makers), pytest.raises(ConfigError, match=sentence):
-        register_strategy(str(path))
+        register_strategy(parse_strategy(str(path)))
 
 
 @pytest.mark.parametrize("hosted", [False, True], ids=["apart", "hosted"])
@@ -140,7 +141,7 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
     (tmp_path / "x").mkdir()
     for number, file in enumerate(files):
         file.write_text(f"{text}{number}\n")
-    names = [register_strategy(str(file)) for file in files]
+    names = [register_strategy(parse_strategy(str(file))) for file in files]
     assert len(set(names)) == 3
     build = registry_for(get_game(None).strategy_package).build
     built = [build(name, Random(1)) for name in names]
@@ -154,9 +155,9 @@ def test_missing_packages_name_make_setup_and_misspelt_names_are_guessed() -> No
         "not installed: type make setup."
     )
     with pytest.raises(ConfigError, match=r"There is no executable program \./bot"):
-        register_strategy("./bot")
+        register_strategy(parse_strategy("./bot"))
     with pytest.raises(ConfigError, match=r"Did you mean captain\?"):
-        register_strategy("captian")
+        register_strategy(BuiltIn("captian"))
 
 
 EVERY = [Choice(str(action), action_name(action), action) for action in range(CHECK + 1)]

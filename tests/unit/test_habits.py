@@ -15,6 +15,7 @@ from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
 from cardsharp_tools.executors import strategy_habits
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_habits import record_decision, take_hints
+from cardsharp_tools.executors.strategy_reference import parse_strategy
 
 GOOD = "return Decision(position.legal_actions()[0], 'why')"
 
@@ -30,7 +31,8 @@ def _forget() -> Iterator[None]:
 def hints(folder: Path, name: str, body: str, preamble: str = "", number: int = 4) -> list[str]:
     """Return the hints about a strategy file once it has decided `number` times."""
     strategy = build(
-        register_strategy(write_strategy_file(folder, name, body, preamble)), Random(0)
+        register_strategy(parse_strategy(write_strategy_file(folder, name, body, preamble))),
+        Random(0),
     )
     for _ in range(number):
         strategy.decide(position())
@@ -112,7 +114,8 @@ def test_the_process_of_a_file_measures_its_decisions(tmp_path: Path) -> None:
     body = f"end = thread_time() + 0.15\n        while thread_time() < end: pass\n        {GOOD}"
     preamble = "from time import thread_time"
     strategy = build(
-        register_strategy(write_strategy_file(tmp_path, "busy", body, preamble)), Random(0)
+        register_strategy(parse_strategy(write_strategy_file(tmp_path, "busy", body, preamble))),
+        Random(0),
     )
     strategy.decide(position())
     [hint] = take_hints()
@@ -158,7 +161,7 @@ def test_an_uncallable_decide_is_refused_at_load(
     file = tmp_path / f"{name}.py"
     file.write_text(CLASS.format(name=name, init="pass", decide=decide))
     with pytest.raises(ConfigError, match=expected):
-        register_strategy(str(file))
+        register_strategy(parse_strategy(str(file)))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +181,7 @@ def test_an_init_that_fails_and_a_file_that_ends_are_placed(
     file = tmp_path / f"{name}.py"
     file.write_text(CLASS.format(name=name, init=init, decide="decide = print"))
     with pytest.raises(ConfigError, match=expected):
-        register_strategy(str(file))
+        register_strategy(parse_strategy(str(file)))
 
 
 def test_faults_differing_only_in_action_or_position_have_the_same_kind() -> None:

@@ -26,6 +26,7 @@ from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_
 from cardsharp_tools.cli.commands.new import new
 from cardsharp_tools.executors import line_process, strategy_file
 from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import parse_strategy
 
 GOOD = "print('I see', len(position.unseen)); DO = Decision(position.legal_actions()[0], 'why')"
 SEEN = "print('seen', end='')"
@@ -41,7 +42,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], DecisionRes
         "exec(open(__file__ + '.txt').read(), here); return here['DO']"
     )
     file = write_strategy_file(tmp_path_factory.mktemp("house"), "obeys", body)
-    strategy = build(register_strategy(file), Random(0))
+    strategy = build(register_strategy(parse_strategy(file)), Random(0))
 
     def decide_by_code(code: str) -> DecisionResult[object]:
         Path(f"{file}.txt").write_text(code)
@@ -101,7 +102,10 @@ def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(
     monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=1.2))
     slow = "import os, time; time.sleep(1.5)"
     strategy = build(
-        register_strategy(write_strategy_file(tmp_path, "slow", "os._exit(3)", slow)), Random(0)
+        register_strategy(
+            parse_strategy(write_strategy_file(tmp_path, "slow", "os._exit(3)", slow))
+        ),
+        Random(0),
     )
     for _ in range(2):
         fault = decided(strategy).error
@@ -117,7 +121,7 @@ def test_dice_continue_identically_when_a_crashed_process_is_replaced(tmp_path: 
     end = Path(f"{file}.end")
 
     def rolled() -> list[str]:
-        strategy, reasons = build(register_strategy(file), Random(0)), []
+        strategy, reasons = build(register_strategy(parse_strategy(file)), Random(0)), []
         for ends in (False, True, False):
             end.unlink(missing_ok=True)
             if ends:
@@ -137,7 +141,9 @@ def test_hosted_games_have_a_process_too(tmp_path: Path, monkeypatch: pytest.Mon
     ends = tmp_path / "ends.py"
     ends.write_text(file.read_text().replace("return", "import os; os._exit(4)\n        return"))
     simulation = game_simulation(nim)
-    strategy = simulation.build_strategy(register_strategy(str(ends), nim), Random(0))
+    strategy = simulation.build_strategy(
+        register_strategy(parse_strategy(str(ends)), nim), Random(0)
+    )
     with pytest.raises(
         InvalidDecision, match=r"ended the process \(os._exit\(4\)\) \(ends.py, line 2"
     ):
@@ -152,9 +158,10 @@ def test_a_hung_worker_without_a_parent_ends(tmp_path: Path) -> None:
     for seconds in (1, 8, 64):
         code = (
             "from cardsharp.play.catalog import get_game; "
-            "from cardsharp_tools.executors import strategy_worker; "
+            "from cardsharp_tools.executors import strategy_reference, strategy_worker; "
             f"strategy_worker.MAX_WORK_SECONDS = {seconds}; "
-            f"strategy_worker.main(get_game('deadmansdraw'), {file!r})"
+            "strategy_worker.main(get_game('deadmansdraw'), "
+            f"strategy_reference.StrategyFile({file!r}))"
         )
         process = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-c", code], input="", capture_output=True, text=True, check=False,
@@ -179,12 +186,14 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         file = write_strategy_file(
             tmp_path, name, "raise ValueError(next(IDS))", "from seldom import IDS"
         )
-        reasons.append(decided(build(register_strategy(file), Random(0))).decision.reason)
+        reasons.append(
+            decided(build(register_strategy(parse_strategy(file)), Random(0))).decision.reason
+        )
     assert "ValueError: 0 " in reasons[0]
     assert "ValueError: 1 " in reasons[1]
     lacks = write_strategy_file(tmp_path, "lacks", "pass", "import nosuchpackage")
     with pytest.raises(ConfigError, match=f"install --target {tmp_path}/packages nosuchpackage"):
-        register_strategy(lacks)
+        register_strategy(parse_strategy(lacks))
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)  # without pip, as uv has it
     remedy = strategy_file._suggest_fix(
         ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py")
@@ -197,7 +206,7 @@ def test_an_error_in_a_helper_module_is_traced_through_both_files(tmp_path: Path
     file = write_strategy_file(
         tmp_path, "beside", "return best(position)", "from helper import best"
     )
-    result = decided(build(register_strategy(file), Random(0)))
+    result = decided(build(register_strategy(parse_strategy(file)), Random(0)))
     assert str(result.error).endswith("(helper.py, line 2, in best: return position.nosuch)")
     assert result.traceback.splitlines() == [
         "beside.py, line 13, in decide: return best(position)",

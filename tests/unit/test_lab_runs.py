@@ -38,7 +38,7 @@ from cardsharp_tools.executors import strategy_file
 from cardsharp_tools.lab.confidence_interval import mean_interval, wilson_interval
 from cardsharp_tools.lab.duel_result import DuelResult, FirstPlayerMatchResult
 from cardsharp_tools.lab.ladder import LadderClimb, load_ladder
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.plan import DuelPlan, plan_duel
 from cardsharp_tools.lab.rng import SplitMix64Random
 from cardsharp_tools.lab.run_file import (
     compare_first_players,
@@ -50,7 +50,7 @@ from cardsharp_tools.lab.sprt import SequentialTest
 
 
 def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> DuelPlan:
-    return DuelPlan(first="third", second=second, pairs=pairs, seed=seed, pure_python=True)
+    return plan_duel("third", second, pairs=pairs, seed=seed, pure_python=True)
 
 
 def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_the_file_of_another_run_is_refused(tmp_path: Path, other: DuelPlan) -> 
 def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
     """Against the same player on the same decks; the interval is that of the gaps."""
     files = tmp_path / "third.jsonl", tmp_path / "draw-4.jsonl"
-    other = DuelPlan(first="draw-4", second="draw-2", pairs=12, seed=5, pure_python=True)
+    other = plan_duel("draw-4", "draw-2", pairs=12, seed=5, pure_python=True)
     first_run, second_run = (
         run_duel_with_progress(duel_plan, None, file)
         for duel_plan, file in zip((plan(12), other), files, strict=True)
@@ -109,12 +109,12 @@ def test_dice_and_score_interval_are_the_published_ones() -> None:
 @pytest.mark.parametrize(("game", "name"), FAST_STRATEGIES.items())
 def test_a_player_without_dice_stands_at_exactly_half_against_itself(game: str, name: str) -> None:
     """Each deal is played from both sides, so what one side wins the other loses."""
-    mirror = run_duel(DuelPlan(game=game, first=name, second=name, pairs=2, pure_python=True))
+    mirror = run_duel(plan_duel(name, name, game=game, pairs=2, pure_python=True))
     assert mirror.points_percent == 50
 
 
 def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_seat() -> None:
-    plan = DuelPlan(game="blef", first="greedy", second="random", pairs=4, seed=3, pure_python=True)
+    plan = plan_duel("greedy", "random", game="blef", pairs=4, seed=3, pure_python=True)
     with make_executor(2) as pool:
         assert run_duel(plan, pool) == run_duel(plan)
     played = run_duel(replace(plan, opponent_copies=2))
@@ -163,9 +163,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
 def test_a_cluster_plays_the_same_though_a_worker_dies(cluster: tuple[str, list[Process]]) -> None:
     """Two workers of this machine, of which one is killed in mid-run."""
     address, workers = cluster
-    plan = DuelPlan(
-        game="euchre", first="rules", second="random", pairs=60, seed=5, pure_python=True
-    )
+    plan = plan_duel("rules", "random", game="euchre", pairs=60, seed=5, pure_python=True)
     done = 0
 
     def tell(played: list[NumberedPair]) -> None:
@@ -224,7 +222,7 @@ def test_a_measured_rung_is_reused_until_the_file_changes_or_a_rerun(tmp_path: P
     """It wins every pair against the weakest player, and none against the next one."""
 
     def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
-        share = float(plan.second == "random")
+        share = float(str(plan.second) == "random")
         tested.add_pairs_until_decided(repeat(share, plan.pairs))
         pairs = (
             (FirstPlayerMatchResult(share, {}), FirstPlayerMatchResult(share, {})),
@@ -237,7 +235,7 @@ def test_a_measured_rung_is_reused_until_the_file_changes_or_a_rerun(tmp_path: P
 
     strategy_path = Path(write_strategy_file(tmp_path, "climber", "pass"))
     climb = LadderClimb(
-        DuelPlan(first=str(strategy_path), second="", pairs=100), tmp_path / "ladder.jsonl", play
+        plan_duel(str(strategy_path), "", pairs=100), tmp_path / "ladder.jsonl", play
     )
     assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
     assert climbed(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
@@ -345,7 +343,7 @@ def test_a_duel_is_wrong_as_often_as_it_says(elo: float, stronger: float, alike:
 def test_a_run_ends_with_the_pair_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     # Threads of this process take it for one that is there for strategy files alone.
     monkeypatch.setattr(strategy_file, "_import_listeners", [])
-    plan = DuelPlan(first="champion", second="draw-2", pairs=60, seed=2, pure_python=True)
+    plan = plan_duel("champion", "draw-2", pairs=60, seed=2, pure_python=True)
     alone = SequentialTest(elo1=200)
     serial_run = run_duel(plan, sprt=alone)
     with ThreadPoolExecutor(2) as pool:

@@ -27,6 +27,7 @@ from cardsharp.games.euchre.rules import score
 from cardsharp.games.euchre.rules import start as start_deal
 from cardsharp.games.euchre.simulation import SeatedDeal, shuffled_deck
 from cardsharp.games.euchre.simulation import SimulatedEuchreMatch as EuchreMatch
+from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyFile
 from cardsharp_tools.lab.duel_result import (
     DuelResult,
     FirstPlayerLuck,
@@ -34,7 +35,7 @@ from cardsharp_tools.lab.duel_result import (
     LuckAdjuster,
     Pair,
 )
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.plan import DuelPlan, plan_duel
 from cardsharp_tools.lab.run_file import run_duel_with_progress
 from cardsharp_tools.lab.runner import run_duel
 from cardsharp_tools.lab.sprt import SequentialTest
@@ -162,9 +163,9 @@ def test_a_pair_does_not_influence_its_luck_adjustment() -> None:
     )
 
 
-PLAN = DuelPlan(
-    first="champion",
-    second="draw-2",
+PLAN = plan_duel(
+    "champion",
+    "draw-2",
     pairs=case_count(2, full=4),
     seed=3,
     pure_python=True,
@@ -172,8 +173,14 @@ PLAN = DuelPlan(
 )
 
 MIRRORED = (
-    replace(PLAN, second="champion", pairs=case_count(1, full=3)),
-    replace(PLAN, game="euchre", first="rules", second="rules", pairs=case_count(1, full=3)),
+    replace(PLAN, second=BuiltIn("champion"), pairs=case_count(1, full=3)),
+    replace(
+        PLAN,
+        game="euchre",
+        first=BuiltIn("rules"),
+        second=BuiltIn("rules"),
+        pairs=case_count(1, full=3),
+    ),
 )
 
 
@@ -216,7 +223,7 @@ def test_a_strategy_that_cannot_be_copied_plays_the_last_cards_once(tmp_path: Pa
     )
     init_code = "self.best, self.numbers = Champion(rng), (one for one in range(3))"
     file.write_text(file.read_text().replace("pass", init_code))
-    played = run_duel(replace(PLAN, first=str(file), pairs=1))
+    played = run_duel(replace(PLAN, first=StrategyFile(str(file)), pairs=1))
     for match in played.matches:
         assert match.luck.resampled_share == match.points
         assert match.luck.card_luck
@@ -231,4 +238,4 @@ def test_the_interval_uses_luck_adjusted_shares_if_available() -> None:
     assert less.variance_ratio > 4
     assert less.document["lower"] < less.document["points"] < less.document["upper"]
     with pytest.raises(ConfigError, match="The luck of Blef cannot be measured"):
-        run_duel(DuelPlan(game="blef", first="bayes", second="greedy", pairs=1, luck_adjusted=True))
+        run_duel(plan_duel("bayes", "greedy", game="blef", pairs=1, luck_adjusted=True))

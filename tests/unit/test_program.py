@@ -20,6 +20,7 @@ from cardsharp.play.game import Game
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import line_process
 from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import parse_strategy
 from cardsharp_tools.lab.players import ErrorReportingStrategy
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,7 @@ def make_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramFact
 
 
 def decided(command: str) -> DecisionResult[Any]:
-    return decide_with(build(register_strategy(command), Random(1)))
+    return decide_with(build(register_strategy(parse_strategy(command)), Random(1)))
 
 
 def decide_with(strategy: Any) -> DecisionResult[Any]:  # noqa: ANN401 - a program
@@ -71,7 +72,7 @@ def test_every_game_tells_its_positions_and_takes_every_action_back(
     """A whole match by a program that answers at random, as strict as the lab."""
     all_of = "question['actions']"
     command = make_program(f"first['action'] = {all_of}[question['seed'] % len({all_of})]")
-    named = register_strategy(command, game)
+    named = register_strategy(parse_strategy(command), game)
     player = ErrorReportingStrategy(
         command, registry_for(game.strategy_package).build(named, Random(5))
     )
@@ -108,10 +109,12 @@ def test_a_fault_is_reported_and_a_safe_action_replaces_it(
 
 
 def test_a_fault_or_an_extra_line_restarts_the_program(make_program: ProgramFactory) -> None:
-    strategy = build(register_strategy(make_program("if number == 1: sys.exit()")), Random(1))
+    strategy = build(
+        register_strategy(parse_strategy(make_program("if number == 1: sys.exit()"))), Random(1)
+    )
     assert [decide_with(strategy).error is None for _ in range(3)] == [False, True, False]
     command = make_program("first['reason'] = str(number)\n    if number == 1: print('debugging')")
-    strategy = build(register_strategy(command), Random(1))
+    strategy = build(register_strategy(parse_strategy(command)), Random(1))
     assert decide_with(strategy).error is not None
     next_result = decide_with(strategy)
     assert (next_result.error, next_result.decision.reason) == (None, "0")
@@ -149,9 +152,9 @@ def test_an_unplayable_program_is_refused_at_load(make_program: ProgramFactory) 
         r"cannot play: the program ended with exit code 1\.\n(.*\n)*ZeroDivisionError: division"
     )
     with pytest.raises(ConfigError, match=expected):
-        register_strategy(make_program("1 / 0"))
+        register_strategy(parse_strategy(make_program("1 / 0")))
     with pytest.raises(ConfigError, match="there is no program no-such-thing on this machine"):
-        register_strategy("no-such-thing bot.js")
+        register_strategy(parse_strategy("no-such-thing bot.js"))
     for command in ("node never-here.js", "mine.py"):
         with pytest.raises(ConfigError, match="plays only on your own computer"):
             build(command, Random(0))
@@ -169,8 +172,8 @@ def test_a_starter_decides_as_that_in_python(starter: str, runs: str, tmp_path: 
     module = ROOT / (game.starter_module.replace(".", "/") + ".py")
     model_file = tmp_path / f"model-of-{starter}.py"
     model_file.write_text(module.read_text().replace('"mine"', f'"model of {starter}"'))
-    model = build(register_strategy(str(model_file)), Random(0))
-    other = build(register_strategy(f"{runs} {STARTERS / starter}"), Random(0))
+    model = build(register_strategy(parse_strategy(str(model_file))), Random(0))
+    other = build(register_strategy(parse_strategy(f"{runs} {STARTERS / starter}")), Random(0))
     *played, _ = match_states(simulation, 1)
     assert len(played) > 40
     for seen in map(simulation.current_position, played):

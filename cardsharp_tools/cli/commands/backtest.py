@@ -22,7 +22,8 @@ from cardsharp_tools.cli.console import borderless_table, print_command, print_j
 from cardsharp_tools.cli.exit_codes import decision_exit_code
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import CommandOptions, Json, Store
-from cardsharp_tools.executors.strategy_file import display_name
+from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.backtest import BacktestedDecision, BacktestPlayer
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match, readable_matches
 from cardsharp_tools.match_sources.sources import find_source, open_match
@@ -38,7 +39,8 @@ from cardsharp_tools.terminal.progress import ProgressBar
 MAX_LATE_DECISIONS = 3  # so many late decisions stop the trial: the next ones may be late, too
 
 Player = Annotated[
-    str, Parameter(help="The strategy: its name, FILE.py, FILE.json, or a 'command'.")
+    StrategyArgument,
+    Parameter(help="The strategy: its name, FILE.py, FILE.json, or a 'command'."),
 ]
 
 
@@ -147,13 +149,13 @@ class BacktestedMatch:
 
     record: MatchRecord
     game: Game
-    player: str
+    player: StrategyReference
     decisions: list[BacktestedDecision]
 
     @property
     def player_name(self) -> str:
         """Display name of the player: a strategy file without its folders."""
-        return display_name(self.player)
+        return self.player.display_name
 
     @property
     def matchup_text(self) -> str:
@@ -221,7 +223,7 @@ def _print_summary(console: Console, matches: Sequence[BacktestedMatch]) -> None
         f"The largest difference is in turn {turn} of match {match_id}{by}. To see every option:",
         soft_wrap=True,
     )
-    print_command(f"backtest {shlex.quote(match.player)} --match {match_id} --turn {turn}")
+    print_command(f"backtest {shlex.quote(str(match.player))} --match {match_id} --turn {turn}")
 
 
 def _format_gain(decision: BacktestedDecision) -> str:
@@ -379,7 +381,7 @@ def backtest_document(match: BacktestedMatch, *, include_options: bool) -> dict[
     return {
         "match": match.record.match_id,
         "game": match.game.name,
-        "player": match.player,
+        "player": str(match.player),
         "judge": None if judge is None else {"name": judge.name, "unit": judge.unit},
         "decisions": [
             {
@@ -403,7 +405,7 @@ def _decision_document(match: BacktestedMatch, decision: BacktestedDecision) -> 
             **then.model_dump(mode="json", by_alias=True, include={"action", "reason", "options"}),
         },
         "now": {
-            "by": match.player,
+            "by": str(match.player),
             "action": decision.new_action_name,
             "reason": decided.decision.reason,
             "options": [

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.commands.backtest import MatchSelection, select_matches
 from cardsharp_tools.cli.console import print_json_or_lines
+from cardsharp_tools.cli.strategy_option import OptionalStrategy
 from cardsharp_tools.lab.options import Positive
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import check_players
@@ -40,11 +41,11 @@ class ExportOptions(MatchSelection):
 def export(
     file: Annotated[Path, Parameter(help="The file to write: FILE.jsonl or FILE.parquet.")],
     first: Annotated[
-        str | None,
+        OptionalStrategy,
         Parameter(help="The strategy that plays new matches. Default: write stored matches."),
     ] = None,
     second: Annotated[
-        str | None, Parameter(help="The opponent of FIRST. Default: FIRST itself.")
+        OptionalStrategy, Parameter(help="The opponent of FIRST. Default: FIRST itself.")
     ] = None,
     *,
     options: ExportOptions = ExportOptions(),

@@ -26,7 +26,9 @@ from cardsharp_tools.cli.console import (
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress, StoreFile
+from cardsharp_tools.cli.strategy_option import OptionalStrategy
 from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.seat_orders import (
@@ -61,7 +63,7 @@ class JoinGameOptions(CommandOptions):
     ] = ()
     nickname: str = "Cardsharp"
     """The bot's name at the service."""
-    strategy: str | None = None
+    strategy: OptionalStrategy = None
     """The strategy: its name, FILE.py, or a 'command'. Default: the game's best."""
     store: StoreFile = None
     as_json: Annotated[bool, Parameter(name="--json")] = False
@@ -69,7 +71,7 @@ class JoinGameOptions(CommandOptions):
 
     def join_game_order(self, game: Game, match: str | None) -> Mapping[str, object]:
         """Return the order to join a game; raise `ConfigError` for an unknown strategy."""
-        strategy = register_strategy(self.strategy or game.default_strategy, game)
+        strategy = register_strategy(self.strategy or BuiltIn(game.default_strategy), game)
         return {"url": self.url, "game": match, "nickname": self.nickname, "strategy": strategy}
 
 

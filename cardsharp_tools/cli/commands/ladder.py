@@ -14,7 +14,7 @@ from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.console import message_console, print_json, program_name, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.executors.strategy_file import is_strategy_or_weights_file
+from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference, StrategyReference
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.ladder import MAX_RUNG_PAIRS, MIN_ELO_GAIN, LadderClimb, load_ladder
 from cardsharp_tools.lab.options import MAX_SEED, LuckAdjusted, Player, Positive, Workers
@@ -63,12 +63,16 @@ class LadderOptions(CommandOptions):
             )
         return rung_names[rung_names.index(lowest_rung) : rung_names.index(highest_rung) + 1]
 
-    def lowest_rung_plan(self, player: str) -> DuelPlan:
+    def lowest_rung_plan(self, player: StrategyReference) -> DuelPlan:
         """Return the duel plan of the lowest rung, with a seed of this version of the player."""
         of = load_ladder(self.game).game
         pairs, less = self.pairs, self.luck_adjusted
         plan = DuelPlan(
-            game=of, first=player, second=self.selected_rungs[0], pairs=pairs, luck_adjusted=less
+            game=of,
+            first=player,
+            second=BuiltIn(self.selected_rungs[0]),
+            pairs=pairs,
+            luck_adjusted=less,
         )
         seed = SystemRandom().randrange(MAX_SEED) if self.rerun else int(fingerprint(plan), 16)
         return replace(plan, seed=1 + seed % MAX_SEED)
@@ -84,7 +88,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
         f"{plan.pairs:,} pairs of matches.",
         soft_wrap=True,
     )
-    with make_executor(processes, isolate_strategies=is_strategy_or_weights_file(player)) as pool:
+    with make_executor(processes, isolate_strategies=isinstance(player, FileReference)) as pool:
 
         def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
             return run_duel_with_progress(plan, pool, sprt=tested)
@@ -136,9 +140,8 @@ def _print_climb(climb: LadderClimb, elapsed_seconds: float, processes: int) -> 
     )
     if barrier is not None:
         game = "" if plan.game == DEFAULT_GAME else f" --game {plan.game}"
-        command = (
-            f"lab duel {shlex.quote(plan.first)} {barrier.rung.name}{game} -n 20 --save-matches 5"
-        )
+        player = shlex.quote(str(plan.first))
+        command = f"lab duel {player} {barrier.rung.name}{game} -n 20 --save-matches 5"
         console.print(
             f"To store matches to learn from: {program_name()} {command}",
             style="dim",
@@ -150,7 +153,7 @@ def _build_document(climb: LadderClimb, elapsed_seconds: float) -> dict[str, obj
     plan, highest, barrier = climb.plan, climb.highest_beaten_rung, climb.first_unbeaten_rung
     return {
         "game": plan.game,
-        "player": plan.first,
+        "player": str(plan.first),
         "seed": plan.seed,
         "beaten": None if highest is None else highest.rung.name,
         "next": None if barrier is None else barrier.rung.name,

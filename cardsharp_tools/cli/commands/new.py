@@ -16,8 +16,14 @@ from cardsharp.play.game import Game
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.cli.console import print_command, print_json, result_console, write_file
 from cardsharp_tools.cli.options import Json
-from cardsharp_tools.executors.external_program import is_program_command
-from cardsharp_tools.executors.strategy_file import SUFFIX, register_strategy
+from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import (
+    SUFFIX,
+    Program,
+    StrategyFile,
+    StrategyReference,
+    parse_strategy,
+)
 from cardsharp_tools.project_files import PROJECT_ROOT
 
 DEFAULT_FILE_STEM = "mine"  # what every starter calls itself
@@ -58,9 +64,10 @@ def new(
     )
     write_file(file, text, "x")
     tries = [line.lstrip("/ ") for line in text.splitlines() if _COMMAND_PATTERN.match(line)]
-    player = str(file)
+    player: StrategyReference = StrategyFile(str(file))
     if file.suffix != SUFFIX:  # a program, as the first command has it
-        player = next(filter(is_program_command, re.findall('"([^"]+)"', tries[0])))
+        quoted = map(parse_strategy, re.findall('"([^"]+)"', tries[0]))
+        player = next(strategy for strategy in quoted if isinstance(strategy, Program))
     name = register_strategy(player, of)
     if as_json:
         print_json({"file": str(file), "strategy": name, "game": of.name})

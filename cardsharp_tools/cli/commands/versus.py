@@ -27,6 +27,8 @@ from cardsharp_tools.cli.console import (
 from cardsharp_tools.cli.exit_codes import ExitCode, handle_signals
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, OpenBrowser, ProxyAddress
+from cardsharp_tools.cli.strategy_option import OptionalStrategy
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.game_rooms.game_room import FinishedRoomMatch, GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
 from cardsharp_tools.game_rooms.match_branch import parse_branch_point
@@ -69,7 +71,7 @@ class PlayVersusOptions(CommandOptions):
 
     bots: Annotated[int | None, Parameter(validator=validators.Number(gte=1, lte=7))] = None
     """Number of bots that play against you, in games that allow several."""
-    partner: str | None = None
+    partner: OptionalStrategy = None
     """The strategy of your partner, in games with partners. Default: that of the opponents."""
     hints: bool = False
     """Show at each turn what our best player would do."""
@@ -107,7 +109,7 @@ class PlayVersusOptions(CommandOptions):
 
 
 Opponent = Annotated[
-    str | None,
+    OptionalStrategy,
     Parameter(
         name=("--opponent", "--opponents", "--strategy"),
         help="Your opponent: a strategy, FILE.py, or a 'command'. Default: our best strategy.",
@@ -154,7 +156,10 @@ def _play_at_service(
 
 
 def _build_match_config(
-    opponent: str | None, options: PlayVersusOptions, invited_count: int, game: Game
+    opponent: StrategyReference | None,
+    options: PlayVersusOptions,
+    invited_count: int,
+    game: Game,
 ) -> MatchConfig:
     if options.from_position is None:
         if options.same_cards:

@@ -21,6 +21,7 @@ from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.catalog import all_setting_names
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress
 from cardsharp_tools.executors.strategy_file import register_strategy, source_version
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.match_sources.match_logs import default_store
 
 _FLAGS_BY_VARIABLE = {
@@ -53,7 +54,7 @@ class ArenaOptions(CommandOptions):
 
 
 def environment_for(
-    options: ArenaOptions, strategy: str | None = None, **extra_settings: str | None
+    options: ArenaOptions, strategy: StrategyReference | None = None, **extra_settings: str | None
 ) -> dict[str, str]:
     """Return all `CARDSHARP_...` variables: the options over those of the environment.
 

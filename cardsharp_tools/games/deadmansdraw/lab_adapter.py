@@ -24,6 +24,7 @@ from cardsharp.games.deadmansdraw.strategies.champion import Champion
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
+from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyReference
 from cardsharp_tools.lab.game_adapter import (
     LabAdapter,
     LabMatch,
@@ -93,9 +94,11 @@ class DeadMansDrawLabAdapter(LabAdapter):
         pending = position.pending
         return "draw or stop" if pending is None else pending.effect_type.value
 
-    def count_evaluated_leaves(self, name: str, position: DeadMansDrawPosition) -> int | None:
+    def count_evaluated_leaves(
+        self, player: StrategyReference, position: DeadMansDrawPosition
+    ) -> int | None:
         """Return how many turn ends captain evaluates here; None for other strategies."""
-        if name != WEIGHT_FILE:
+        if player != BuiltIn(WEIGHT_FILE):
             return None
         weighing = OptionEvaluator(position, TurnSearch(load_model(WEIGHT_FILE)))
         weighing.evaluate_options()

@@ -18,7 +18,9 @@ from cardsharp.games.euchre.service.service import EuchreService
 from cardsharp.games.euchre.strategies import build
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.strategy_option import StrategyArgument
 from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.euchre.leak_probe import (
     DECISION_KINDS,
     DEFAULT_PROBE_OPTIONS,
@@ -48,7 +50,7 @@ app = cyclopts.App(
 class EuchreServeOptions(CommandOptions):
     """Options of the Euchre server."""
 
-    strategy: str = DEFAULT_STRATEGY
+    strategy: StrategyArgument = BuiltIn(DEFAULT_STRATEGY)
     """The strategy that decides: its name, FILE.py, or a 'command'."""
     port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8090
     """The port to listen on; 0 takes a free one."""

@@ -110,9 +110,9 @@ class EuchreLabAdapter(LabAdapter):
 
     default_opponent = "rules"  # the opponent of the engine's measurements
 
-    def find_external_player(self, name: str) -> RemotePlayerClient | None:
-        """Return the player of the service at that address, or None."""
-        return RemotePlayerClient(name) if "://" in name else None
+    def find_external_player(self, url: str) -> RemotePlayerClient:
+        """Return the player of the service at that address."""
+        return RemotePlayerClient(url)
 
     def find_lab_strategy(self, name: str, *, pure_python: bool) -> Strategy | None:
         """Return the `pimc` engine with N worlds, compiled if possible, or None."""

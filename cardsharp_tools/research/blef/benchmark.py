@@ -22,6 +22,8 @@ from cardsharp.games.blef.strategies.opponent_model import opponent_models_by_se
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.confidence_interval import wilson_interval
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.options import Positive, Seed
@@ -46,7 +48,9 @@ _ALONE, _AGAINST_COPIES = ScoreThresholds(90, 86), ScoreThresholds(75, 0)
 class BenchmarkOptions(CommandOptions):
     """Options of the benchmark: the duels and their length."""
 
-    player: Annotated[str, Parameter(help="Who is measured.")] = GAME.default_strategy
+    player: Annotated[StrategyArgument, Parameter(help="Who is measured.")] = BuiltIn(
+        GAME.default_strategy
+    )
     opponents: Annotated[
         tuple[str, ...],
         Parameter(
@@ -74,7 +78,7 @@ class BenchmarkOptions(CommandOptions):
             yield DuelPlan(
                 game=GAME.name,
                 first=self.player,
-                second=name,
+                second=BuiltIn(name),
                 pairs=self.pairs,
                 opponent_copies=self.opponent_copies,
                 seed=self.seed,

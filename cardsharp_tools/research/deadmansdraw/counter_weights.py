@@ -14,6 +14,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import (
     load_shipped_network,
     parse_value_model,
 )
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.sprt import SequentialTest, elo_from_share
 from cardsharp_tools.research.deadmansdraw.native import (
     NativeEngine,
@@ -73,7 +74,7 @@ class CounterWeightTrainer:
         """Return True if weights do better than captain's against an opponent, with a summary."""
         opponent = self.engine.player_from_profile(profile)
         special = self.engine.captain_player(parse_value_model(json.dumps(weights)))
-        players = (special, self.engine.player_for_strategy(WEIGHT_FILE))
+        players = (special, self.engine.player_for_strategy(BuiltIn(WEIGHT_FILE)))
         test, gains = SequentialTest(elo1=MIN_GAIN), list[float]()
         with ProgressBar(MAX_TEST_PAIRS, "testing, at most") as bar:
             while len(gains) < MAX_TEST_PAIRS and not test.is_decided:

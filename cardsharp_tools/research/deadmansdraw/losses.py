@@ -16,6 +16,8 @@ from cardsharp.analysis.judged_match import SIDE_COUNT
 from cardsharp.analysis.ratings import Z_95
 from cardsharp_tools.cli.console import borderless_table, print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine, require_engine
@@ -38,7 +40,7 @@ class DecisionLossRow(MatchRow):
 class LossesOptions(CommandOptions):
     """Options that select the positions, and the amount of work."""
 
-    player: Annotated[str, Parameter(help="Who plays itself.")] = "captain"
+    player: Annotated[StrategyArgument, Parameter(help="Who plays itself.")] = BuiltIn("captain")
     cards: Annotated[int, Parameter(validator=Positive, help="Unseen cards, at most.")] = 6
     matches: Annotated[int, Parameter(alias="-n", validator=Positive)] = 100
     nodes: Annotated[int, Parameter(validator=Positive, help="Where it gives up.")] = 1_000_000
@@ -53,7 +55,7 @@ class LossesOptions(CommandOptions):
     def run_key(self) -> str:
         """First line of the result file: all options on which the losses depend."""
         field_names = ("player", "cards", "nodes", "picks", "seed")
-        return json.dumps({name: getattr(self, name) for name in field_names})
+        return json.dumps({name: getattr(self, name) for name in field_names}, default=str)
 
 
 def losses(*, options: LossesOptions = LossesOptions()) -> None:

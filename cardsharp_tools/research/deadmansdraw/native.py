@@ -48,11 +48,8 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
 )
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_value_model
-from cardsharp_tools.executors.strategy_file import (
-    is_user_strategy,
-    is_weights_file,
-    register_strategy,
-)
+from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyReference, Weights
 from cardsharp_tools.games.deadmansdraw.lab_adapter import ENDGAME_CARDS
 from cardsharp_tools.lab.match_runner import ENDGAME_REPETITIONS
 from cardsharp_tools.research.c_library import (
@@ -156,19 +153,19 @@ class NativeEngine:
         declare_function(library.fitted_new, "P", "P")
         self._referenced_profiles: list[_Fitted] = []
 
-    def player_for_strategy(self, name: str) -> NativePlayer:
+    def player_for_strategy(self, strategy: StrategyReference) -> NativePlayer:
         """Return the compiled version of a strategy; raise `KeyError` if there is none."""
-        if name == WEIGHT_FILE:
-            return self.captain_player(load_model(WEIGHT_FILE))
-        if is_weights_file(name):
-            register_strategy(name)  # raises an error if the file is invalid
-            text = read_valid_json_text(Path(name))
+        if isinstance(strategy, Weights):
+            register_strategy(strategy)  # raises an error if the file is invalid
+            text = read_valid_json_text(strategy.path)
             if "opponents" not in json.loads(text):
                 return self.captain_player(parse_value_model(text))
             return self.adaptive_player(parse_opponent_profiles(text), parse_value_models(text))
-        if name == ADAPTIVE:
+        if strategy == BuiltIn(WEIGHT_FILE):
+            return self.captain_player(load_model(WEIGHT_FILE))
+        if strategy == BuiltIn(ADAPTIVE):
             return self.adaptive_player()
-        return NativePlayer(self._find_policy(name))
+        return NativePlayer(self._find_policy(str(strategy)))
 
     def adaptive_player(
         self,
@@ -316,26 +313,26 @@ def load_engine() -> NativeEngine | None:
     return None if library is None else NativeEngine(library)
 
 
-def require_engine(*players: str) -> NativeEngine:
+def require_engine(*players: StrategyReference) -> NativeEngine:
     """Return the engine; raise `ConfigError` if it or one of these players is missing."""
     engine = load_engine()
     if engine is None:
         raise ConfigError(f"This needs the compiled engine. {unavailable_reason()}")
-    for name in players:
+    for player in players:
         try:
-            engine.player_for_strategy(name)
+            engine.player_for_strategy(player)
         except KeyError:
-            raise ConfigError(f"The compiled engine has no player '{name}'.") from None
+            raise ConfigError(f"The compiled engine has no player '{player}'.") from None
     return engine
 
 
 @cache
-def native_player(name: str) -> NativePlayer | None:
+def native_player(strategy: StrategyReference) -> NativePlayer | None:
     """Return the compiled version of a strategy, or None if there is none."""
-    if is_user_strategy(name) and not is_weights_file(name):
+    if strategy.is_user_code and not isinstance(strategy, Weights):
         return None  # checked first, so that nothing is compiled for it
     engine = load_engine()
     try:
-        return None if engine is None else engine.player_for_strategy(name)
+        return None if engine is None else engine.player_for_strategy(strategy)
     except KeyError:
         return None

@@ -38,6 +38,7 @@ from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueMode
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_shipped_network
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
     LearnedOpponentsFile,
@@ -135,8 +136,8 @@ def switching_player(
     make = declare_function(engine.library.mimic_new, "PPi", "P")
     return NativePlayer(
         make(
-            engine.player_for_strategy(first_strategy).policy,
-            engine.player_for_strategy(second_strategy).policy,
+            engine.player_for_strategy(parse_strategy(first_strategy)).policy,
+            engine.player_for_strategy(parse_strategy(second_strategy)).policy,
             turns,
         )
     )
@@ -192,8 +193,8 @@ class AdaptivePlayerTest:
     def __init__(self, engine: NativeEngine, options: ModelTestOptions) -> None:
         self.engine, self.options = engine, options
         self.captain, self.adaptive = (
-            engine.player_for_strategy(WEIGHT_FILE),
-            engine.player_for_strategy(ADAPTIVE),
+            engine.player_for_strategy(BuiltIn(WEIGHT_FILE)),
+            engine.player_for_strategy(BuiltIn(ADAPTIVE)),
         )
         self.counter_weights = CounterWeightTrainer(engine, options.seed, options.training)
 
@@ -211,7 +212,7 @@ class AdaptivePlayerTest:
         """Return a held-out opponent, or one of our strategies, by name."""
         style = HELD_OUT_OPPONENTS.get(name)
         return (
-            self.engine.player_for_strategy(name)
+            self.engine.player_for_strategy(parse_strategy(name))
             if style is None
             else native_stop_rule_player(self.engine, style)
         )

@@ -12,6 +12,8 @@ from cyclopts import Parameter
 
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.confidence_interval import mean_interval
 from cardsharp_tools.lab.duel_result import FirstPlayerLuck, FirstPlayerMatchResult, LuckAdjuster
 from cardsharp_tools.lab.options import Positive, Seed
@@ -38,7 +40,9 @@ class RuleParameters(Structure):
 class RuleOptions(CommandOptions):
     """Options of the tuning: the opponent and the number of decks."""
 
-    opponent: Annotated[str, Parameter(help="Whom it is to beat.")] = "champion"
+    opponent: Annotated[StrategyArgument, Parameter(help="Whom it is to beat.")] = BuiltIn(
+        "champion"
+    )
     pairs: Annotated[int, Parameter(validator=Positive, help="Decks of the last round.")] = 20_000
     seed: Seed = 1
     as_json: Json = False

@@ -30,6 +30,7 @@ from cardsharp.games.deadmansdraw.strategies.search.value_model import (
 )
 from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, parse_value_model
 from cardsharp_tools.cli.options import CommandOptions
+from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
 from cardsharp_tools.lab.confidence_interval import mean_interval
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.native import (
@@ -148,7 +149,7 @@ class WeightTraining:
         self.batches = self.averaged_batches = 0
         self.playing = _Playing(settings.td_lambda, settings.exploration, settings.replies)
         if opponent is None and settings.opponent is not None:
-            opponent = engine.player_for_strategy(settings.opponent)
+            opponent = engine.player_for_strategy(parse_strategy(settings.opponent))
         self.opponent = None if opponent is None else opponent.policy
         self.belief = None if belief is None else ctypes.byref(belief)
         self.samples = (_Sample * (MAX_SAMPLES * settings.batch))()
@@ -289,14 +290,17 @@ def main(
     settings: TrainingConfig = TrainingConfig(), options: TrainOutputOptions = TrainOutputOptions()
 ) -> None:
     """Train, print the progress, and write the weights with their origin."""
-    engine, began = require_engine(*filter(None, (settings.opponent,))), time.monotonic()
+    engine, began = (
+        require_engine(*map(parse_strategy, filter(None, (settings.opponent,)))),
+        time.monotonic(),
+    )
 
     def watch(matches: int, weight_values: "array[int]") -> None:
         """Measure the weights during the training, and print the progress."""
         took = timedelta(seconds=round(time.monotonic() - began))
         players = (
             engine.captain_player(ValueModel(weight_values), FAST_LIMITS),
-            engine.player_for_strategy("champion"),
+            engine.player_for_strategy(BuiltIn("champion")),
         )
         shares = [
             first_player_points_share(pair)

@@ -28,8 +28,9 @@ from cardsharp.games.blef.strategies.opponent_types import (
     NO_BET,
     possible_opponent_hand,
 )
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.duel_result import DuelResult
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.plan import plan_duel
 from cardsharp_tools.lab.runner import run_duel
 from cardsharp_tools.research.blef import benchmark, held_out_opponents
 
@@ -90,9 +91,9 @@ def test_rule_players_follow_their_rules() -> None:
 
 @pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
 def test_held_out_opponent_plays_equal_games_with_equal_rng(name: str) -> None:
-    plan = DuelPlan(game="blef", first=name, second="threshold", pairs=2, series_length=1)
+    plan = plan_duel(name, "threshold", game="blef", pairs=2, series_length=1)
     assert run_duel(plan).pairs == run_duel(plan).pairs
-    three = run_duel(DuelPlan(game="blef", first="greedy", second=name, pairs=1, opponent_copies=2))
+    three = run_duel(plan_duel("greedy", name, game="blef", pairs=1, opponent_copies=2))
     assert len(three.matches) == 3
 
 
@@ -132,23 +133,19 @@ def test_best_responder_is_recognised_in_large_rounds(
 def test_default_strategy_reaches_its_target(name: str, copies: int, pairs: int, seed: int) -> None:
     """`gate` itself, with more games, asks for the points and for the lower end."""
     first = GAME.default_strategy
-    plan = DuelPlan(
-        game="blef", first=first, second=name, pairs=pairs, opponent_copies=copies, seed=seed
-    )
+    plan = plan_duel(first, name, game="blef", pairs=pairs, opponent_copies=copies, seed=seed)
     duel = run_duel(plan)
     assert duel.interval.high >= benchmark.score_thresholds(duel).points
 
 
 def test_a_duel_falls_short_by_its_points_or_by_its_lower_end() -> None:
     """Check the shortfall of a duel: by its points, or by the lower end of its interval."""
-    played = run_duel(DuelPlan(game="blef", first="threshold", second="careless", pairs=60))
+    played = run_duel(plan_duel("threshold", "careless", game="blef", pairs=60))
     assert played.points_percent > 95
     assert benchmark.shortfall(played) == 0
-    worse = run_duel(DuelPlan(game="blef", first="careless", second="threshold", pairs=3))
+    worse = run_duel(plan_duel("careless", "threshold", game="blef", pairs=3))
     assert benchmark.shortfall(worse) == 90 - worse.points_percent
-    few = DuelResult(
-        DuelPlan(game="blef", first="threshold", second="careless", pairs=2), played.pairs[:2]
-    )
+    few = DuelResult(plan_duel("threshold", "careless", game="blef", pairs=2), played.pairs[:2])
     assert benchmark.shortfall(few) == round(86 - few.interval.low, 1) > 0
 
 
@@ -156,7 +153,7 @@ def test_benchmark_reports_points_and_lost_rounds_and_resumes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = benchmark.BenchmarkOptions(
-        player="greedy", opponents=("careless", "liar"), pairs=2, out=tmp_path
+        player=BuiltIn("greedy"), opponents=("careless", "liar"), pairs=2, out=tmp_path
     )
     assert benchmark.benchmark(options=options) == 1
     output = capsys.readouterr().out

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.environments.vector_env import CardVectorEnv
+from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
 from cardsharp_tools.research import c_library, native_engines
 from cardsharp_tools.research.c_library import compile_library, unavailable_reason
 from cardsharp_tools.research.native_engines import native_stepper
@@ -83,7 +84,8 @@ def test_compiled_lanes_are_the_plain_ones(
     game: str, seats: int, opponents: dict[int, str]
 ) -> None:
     """2,500 random actions: observations, masks, who is to act, rewards and ends, to the bit."""
-    assert native_stepper(game, NUMBER, seats, opponents) is not None
+    references = {seat: parse_strategy(name) for seat, name in opponents.items()}
+    assert native_stepper(game, NUMBER, seats, references) is not None
     end_count = 0
     both = (
         _play_random_actions(
@@ -104,8 +106,8 @@ def test_fallback_to_plain_lanes_is_reported_once(
 ) -> None:
     native_engines._warn_no_native_player.cache_clear()
     for _ in range(2):
-        assert native_stepper("deadmansdraw", 2, 2, {1: "random"}) is None
-        assert native_stepper("blef", 2, 2, {1: "greedy"}) is None
+        assert native_stepper("deadmansdraw", 2, 2, {1: BuiltIn("random")}) is None
+        assert native_stepper("blef", 2, 2, {1: BuiltIn("greedy")}) is None
     message = "No compiled player is {}; plain Python steps its lanes, slower."
     err = capfd.readouterr().err
     assert [err.count(message.format(name)) for name in ("random", "greedy")] == [1, 1]

@@ -9,7 +9,8 @@ from cardsharp.games.deadmansdraw.strategies.captain import Captain, OptionEvalu
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import SearchLimits
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
+from cardsharp_tools.lab.plan import DuelPlan, plan_duel
 from cardsharp_tools.lab.players import build_player
 from cardsharp_tools.lab.runner import run_duel
 from cardsharp_tools.research.deadmansdraw import native
@@ -25,7 +26,7 @@ from cardsharp_tools.research.tests.decision_comparison import (
 
 MATCHES = {"steady": 2}  # of random moves; about 60 decisions each
 
-PLAN = DuelPlan(first="captain", second="captain", pairs=1)
+PLAN = plan_duel("captain", "captain", pairs=1)
 
 OPPONENTS = (
     "champion",
@@ -45,17 +46,19 @@ OPPONENTS = (
 @needs_compiler
 @pytest.mark.parametrize("name", OPPONENTS)
 def test_a_compiled_opponent_decides_as_its_strategy_does(name: str) -> None:
-    compiled_player = native_player(name)
+    strategy = BuiltIn(name)
+    compiled_player = native_player(strategy)
     assert compiled_player is not None
-    assert_same_decisions(compiled_player, partial(build_player, PLAN, name), MATCHES.get(name, 20))
+    build = partial(build_player, PLAN, strategy)
+    assert_same_decisions(compiled_player, build, MATCHES.get(name, 20))
 
 
 DUELS = (
-    DuelPlan(first="draw-3", second="example-node", pairs=20, seed=3),
-    DuelPlan(first="third", second="champion-4", pairs=20, seed=3),
-    DuelPlan(first="champion", second="third", pairs=8, seed=3, luck_adjusted=True),
-    DuelPlan(first="captain", second="draw-3", pairs=1, seed=3, luck_adjusted=True),
-    DuelPlan(first="adaptive", second="draw-2", pairs=1, seed=3),
+    plan_duel("draw-3", "example-node", pairs=20, seed=3),
+    plan_duel("third", "champion-4", pairs=20, seed=3),
+    plan_duel("champion", "third", pairs=8, seed=3, luck_adjusted=True),
+    plan_duel("captain", "draw-3", pairs=1, seed=3, luck_adjusted=True),
+    plan_duel("adaptive", "draw-2", pairs=1, seed=3),
 )
 
 
@@ -77,7 +80,7 @@ def assert_equal(plan: DuelPlan) -> None:
 
 def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "load_engine", lambda: pytest.fail("compiled"))
-    assert native_player("its/own.py") is None
+    assert native_player(parse_strategy("its/own.py")) is None
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,14 @@ from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
 )
 from cardsharp.games.deadmansdraw.strategies.position_features import pending_effect_targets
 from cardsharp.games.deadmansdraw.strategies.search import weights
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
     CandidateSequentialTests,
     LearnedOpponentsFile,
     fit_opponent_profile,
 )
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.plan import plan_duel
 from cardsharp_tools.lab.sprt import ERROR_RATE, SequentialTest
 from cardsharp_tools.research.deadmansdraw.counter_weights import MAX_TEST_PAIRS, MIN_GAIN
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine
@@ -72,7 +73,7 @@ def test_learned_file_plays_equally_in_both_engines(tmp_path: Path) -> None:
     file = tmp_path / "learned.json"
     learned = LearnedOpponentsFile(opponents=[profile], weights={profile.weights: json.loads(text)})
     file.write_text(learned.model_dump_json(), "utf-8")
-    assert_equal(DuelPlan(first=str(file), second="champion", pairs=1, seed=3))
+    assert_equal(plan_duel(str(file), "champion", pairs=1, seed=3))
 
 
 def test_equal_player_is_promoted_in_under_five_percent() -> None:
@@ -188,10 +189,10 @@ def test_preference_for_the_dearest_card_is_recognised() -> None:
 
 def test_best_reply_is_trained_on_the_learners_belief(engine: NativeEngine) -> None:
     """Each match begins with that belief anew, and the specialist plays as far as it may."""
-    adaptive = engine.player_for_strategy("adaptive")
+    adaptive = engine.player_for_strategy(BuiltIn("adaptive"))
     belief = adaptive.initial_belief()
     engine.play_pairs(
-        (adaptive, engine.player_for_strategy("draw-3")), 1, [0], beliefs=[belief, None]
+        (adaptive, engine.player_for_strategy(BuiltIn("draw-3"))), 1, [0], beliefs=[belief, None]
     )
 
     def trained(belief: Structure | None) -> "array[float]":

@@ -7,7 +7,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.euchre.actions import DecisionType
 from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
 from cardsharp_tools.lab.duel_result import DuelResult
-from cardsharp_tools.lab.plan import DuelPlan
+from cardsharp_tools.lab.plan import plan_duel
 from cardsharp_tools.lab.runner import run_duel
 from cardsharp_tools.research.euchre.native import NativePimcStrategy
 from cardsharp_tools.research.tests.decision_comparison import needs_compiler
@@ -20,9 +20,7 @@ def duel(names: tuple[str, str], games: int, seed: int = 1, *, plain: bool = Fal
     first, second = names
     pairs = games // 2
     return run_duel(
-        DuelPlan(
-            game="euchre", first=first, second=second, pairs=pairs, seed=seed, pure_python=plain
-        )
+        plan_duel(first, second, game="euchre", pairs=pairs, seed=seed, pure_python=plain)
     )
 
 

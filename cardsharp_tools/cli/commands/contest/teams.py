@@ -22,16 +22,21 @@ from cardsharp_tools.cli.console import (
     result_console,
 )
 from cardsharp_tools.cli.options import Json
+from cardsharp_tools.cli.strategy_option import OptionalStrategy
 from cardsharp_tools.contest.admin_actions import (
     check_teams_and_get_game,
     enter_teams_with_passwords,
 )
 from cardsharp_tools.contest.teams_file import read_teams
 from cardsharp_tools.executors.sandbox import check_sandbox
-from cardsharp_tools.executors.strategy_file import display_name
-from cardsharp_tools.executors.submission import (
+from cardsharp_tools.executors.strategy_reference import (
     SANDBOXED,
     TRUSTED,
+    StrategyReference,
+    Submission,
+    parse_strategy,
+)
+from cardsharp_tools.executors.submission import (
     TeamSubmissions,
     read_submission,
     team_submissions,
@@ -49,7 +54,7 @@ def add(  # noqa: PLR0913 - each is a flag of its own
     /,
     *,
     strategy: Annotated[
-        str | None,
+        OptionalStrategy,
         Parameter(
             help="Play the team's matches here with this strategy: its name, FILE.py, or a "
             "'command'."
@@ -89,8 +94,8 @@ def add(  # noqa: PLR0913 - each is a flag of its own
         raise ConfigError(
             "--no-sandbox needs --submission. Add --submission, or remove --no-sandbox."
         )
-    kind = strategy if submission is None else TRUSTED if no_sandbox else SANDBOXED
-    _enter_teams(folder, [(name, kind)], target, as_json=as_json, submission=submission)
+    played_by = strategy if submission is None else Submission(is_sandboxed=not no_sandbox)
+    _enter_teams(folder, [(name, played_by)], target, as_json=as_json, submission=submission)
 
 
 @teams.command
@@ -150,7 +155,7 @@ def import_(
 
 def _enter_teams(
     folder: Path,
-    names_and_strategies: list[tuple[str, str | None]],
+    team_requests: list[tuple[str, StrategyReference | None]],
     target: ContestLocation,
     *,
     as_json: bool,
@@ -161,16 +166,19 @@ def _enter_teams(
     Each has a strategy if its matches are played on this machine.
     """
     with target.open_records(folder) as records:
-        of = check_teams_and_get_game(records, names_and_strategies, is_local=target.stack is None)
+        of = check_teams_and_get_game(records, team_requests, is_local=target.stack is None)
+    first_strategy = team_requests[0][1]
     first_submissions = team_submissions(
-        folder, f"new-{secrets.token_hex(8)}", names_and_strategies[0][1]
+        folder,
+        f"new-{secrets.token_hex(8)}",
+        None if first_strategy is None else str(first_strategy),
     )
     with target.open_records(folder) as records, ExitStack() as stack:
         if submission is not None:
             stack.callback(shutil.rmtree, first_submissions.folder, ignore_errors=True)
             _add_version(first_submissions, submission, of)
         entered = []
-        for team, password in enter_teams_with_passwords(records, names_and_strategies):
+        for team, password in enter_teams_with_passwords(records, team_requests):
             if submission is not None:
                 first_submissions.folder.rename(first_submissions.folder.with_name(team.id))
             team_document = {
@@ -203,7 +211,7 @@ def list_(
         {"id": team.id, "name": team.name, "strategy": team.strategy} for team in team_entries
     ]
     strategy_suffixes = (
-        f", played here by {display_name(team.strategy)}" if team.strategy else ""
+        f", played here by {parse_strategy(team.strategy).display_name}" if team.strategy else ""
         for team in team_entries
     )
     listed = (

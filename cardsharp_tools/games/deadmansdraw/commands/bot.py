@@ -12,6 +12,7 @@ from cardsharp.core.clock import utc_now
 from cardsharp.core.time_zones import to_local
 from cardsharp_tools.cli.console import print_notice
 from cardsharp_tools.cli.options import CommandOptions, StoreFile
+from cardsharp_tools.cli.strategy_option import OptionalStrategy
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
     environment_for,
@@ -36,7 +37,7 @@ class BotOptions(CommandOptions):
     arena: ArenaOptions = field(default_factory=ArenaOptions)
     tag: tuple[str, ...] = ()
     """Play only matches with this tag. Can be repeated."""
-    strategy: str | None = None
+    strategy: OptionalStrategy = None
     """The strategy: its name, a file, or a 'command'. Default: CARDSHARP_STRATEGY."""
     store: StoreFile = None
     once: bool = False

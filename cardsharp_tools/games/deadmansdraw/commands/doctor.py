@@ -22,6 +22,7 @@ from cardsharp_tools.cli.health_checks import (
 )
 from cardsharp_tools.cli.options import Json
 from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import parse_strategy
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
     environment_for,
@@ -67,7 +68,9 @@ def run_all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
 
 def check_strategy() -> str:
     """Check that the configured strategy can be created."""
-    return register_strategy(os.environ.get("CARDSHARP_STRATEGY") or GAME.default_strategy)
+    return register_strategy(
+        parse_strategy(os.environ.get("CARDSHARP_STRATEGY") or GAME.default_strategy)
+    )
 
 
 def check_match_log() -> str:

@@ -24,13 +24,9 @@ from cardsharp_tools.cli.console import (
 )
 from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
 from cardsharp_tools.cli.options import CommandOptions, StoreFile
-from cardsharp_tools.executors.strategy_file import (
-    display_name,
-    is_strategy_or_weights_file,
-    is_user_strategy,
-    register_strategy,
-    source_version,
-)
+from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.executors.strategy_file import register_strategy, source_version
+from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference
 from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, ignore_running_matches
 from cardsharp_tools.games.deadmansdraw.run_report import (
     RunReport,
@@ -58,9 +54,9 @@ DEFAULT_OPPONENT = "example-java"  # the organisers' own client, which a newcome
 class PlayOptions(CommandOptions):
     """Options of `play`."""
 
-    opponent: str = DEFAULT_OPPONENT
+    opponent: StrategyArgument = BuiltIn(DEFAULT_OPPONENT)
     """The opponent: a strategy, FILE.py, FILE.json, or a 'command'."""
-    strategy: str = GAME.default_strategy
+    strategy: StrategyArgument = BuiltIn(GAME.default_strategy)
     """Our player: a strategy, FILE.py, FILE.json, or a 'command'."""
     matches: Annotated[int, Parameter(alias="-n", validator=validators.Number(gte=1))] = 1
     """Number of matches."""
@@ -89,7 +85,7 @@ class PlayOptions(CommandOptions):
     @property
     def opponent_name(self) -> str:
         """Display name of the opponent; a file's name without its folders."""
-        return display_name(self.opponent)
+        return self.opponent.display_name
 
 
 def play(*, options: PlayOptions = PlayOptions()) -> int:
@@ -120,7 +116,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     failed, decisions, name = (
         report.replaced_decision_count,
         report.decision_count,
-        display_name(options.strategy),
+        options.strategy.display_name,
     )
     if failed == decisions > 0:
         print_error(
@@ -133,9 +129,9 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
 
 
 def _build_run_config(options: PlayOptions) -> LocalRunConfig:
-    if not is_strategy_or_weights_file(options.opponent):
+    if not isinstance(options.opponent, FileReference):
         register_strategy(options.opponent)
-    elif not Path(options.opponent).is_file():
+    elif not options.opponent.path.is_file():
         raise ConfigError(f"There is no strategy file {options.opponent}. Check the path.")
     return LocalRunConfig(
         strategy=register_strategy(options.strategy),
@@ -157,9 +153,7 @@ def _run_matches(
     with start_local_run(run_config, work_folder) as stage:
         began = time.monotonic()
         stop_check = (
-            raise_on_late_decisions
-            if is_user_strategy(options.strategy)
-            else ignore_running_matches
+            raise_on_late_decisions if options.strategy.is_user_code else ignore_running_matches
         )
         ids = follow_matches(
             stage.assembly.match_log,

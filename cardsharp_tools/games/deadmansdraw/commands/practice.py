@@ -28,7 +28,9 @@ from cardsharp_tools.cli.console import (
 )
 from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
 from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.strategy_option import OptionalStrategy, StrategyArgument
 from cardsharp_tools.executors.strategy_file import register_strategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
     environment_for,
@@ -119,9 +121,9 @@ class PracticeOptions(CommandOptions):
     """Number of matches."""
     opponent: Literal["self", "dummy"] = "self"
     """self: we play both seats. dummy: we play the dummy player's seat, too."""
-    strategy: str | None = None
+    strategy: OptionalStrategy = None
     """The strategy: its name, a file, or a 'command'. Default: CARDSHARP_STRATEGY."""
-    dummy_strategy: str = "champion"
+    dummy_strategy: StrategyArgument = BuiltIn("champion")
     """The strategy for the dummy's seat: its name, FILE.py, FILE.json, or a 'command'."""
     tag: tuple[str, ...] = ()
     """A tag of the matches. Can be repeated. Default: a new tag."""
