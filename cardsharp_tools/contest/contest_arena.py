@@ -32,11 +32,11 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
 from cardsharp_tools.cli.options import ArenaServerOptions
-from cardsharp_tools.contest.local_match_host import MATCH_LOG_FILE, TeamFailureReporter
+from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.contest.submission_pages import LocalContestPages
+from cardsharp_tools.contest.team_failures import TeamFailureReporter
 from cardsharp_tools.executors.strategy_file import register_strategy
-from cardsharp_tools.executors.strategy_reference import parse_strategy
-from cardsharp_tools.executors.submission import is_missing_submission, resolve_team_strategy
+from cardsharp_tools.executors.submission import is_missing_submission
 from cardsharp_tools.local_play.opponent import OpponentClient, OpponentConfig, OpponentProcess
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from cardsharp_tools.match_sources.match_logs import import_match, open_log
@@ -58,9 +58,9 @@ DEFAULT_LISTEN_OPTIONS = ArenaServerOptions()  # on this machine alone
 class LoggingMatchHost(ArenaMatchHost):
     """Match host of the arena that also stores each finished match in the contest's log."""
 
-    def __init__(self, arena: ArenaClient, folder: Path) -> None:
+    def __init__(self, arena: ArenaClient, contest: OpenContest) -> None:
         super().__init__(arena)
-        self._log = folder / MATCH_LOG_FILE
+        self._log = contest.match_log_file
 
     def get_match_view(self, match_id: str) -> MatchView:
         """Return a match with all its moves; store it in the log if it has finished."""
@@ -130,11 +130,11 @@ class TeamPlayerAccounts(Mapping[str, PlayerAccount]):
 class _LocalPlayers:
     """Players of the local teams: they sign in to the arena like the programs of other teams."""
 
-    def __init__(self, records: ContestRecords, folder: Path) -> None:
-        self._records, self._folder = records, folder
+    def __init__(self, contest: OpenContest) -> None:
+        self._contest = contest
         self.passwords = dict[TeamId, str]()
-        self.accounts = TeamPlayerAccounts(records, self.passwords)
-        self._reporter = TeamFailureReporter(records)
+        self.accounts = TeamPlayerAccounts(contest.records, self.passwords)
+        self._reporter = TeamFailureReporter(contest)
         self._stop_event = threading.Event()
 
     def start(self, url: str, certificate: Path | None) -> None:
@@ -149,58 +149,61 @@ class _LocalPlayers:
     def stop(self) -> None:
         """Report the last violations, and let the players end after their current action."""
         try:
-            self._report_sandbox_violations()
+            self._reporter.report_all_sandbox_violations()
         finally:
             self._stop_event.set()
 
     def _start_missing_players(self, url: str, certificate: str | None) -> None:
-        for team in (*self._records.teams(), HOUSE_TEAM):
-            if team.strategy is not None and team.id not in self.passwords:
+        for team in (*self._contest.records.teams(), HOUSE_TEAM):
+            strategy = self._contest.strategy_of(team)
+            if strategy is not None and team.id not in self.passwords:
                 self.passwords[team.id] = secrets.token_urlsafe(18)
                 self.accounts.discard_cached_accounts()
                 opponent_config = OpponentConfig(
                     url,
                     f"{team.id}{LOCAL_PLAYER_SUFFIX}",
                     self.passwords[team.id],
-                    resolve_team_strategy(parse_strategy(team.strategy), self._folder, team.id),
+                    strategy,
                     team.name,
                     certificate,
                 )
-                play_team_matches(opponent_config, self._reporter, self._folder, self._stop_event)
+                play_team_matches(
+                    opponent_config,
+                    self._reporter,
+                    self._contest.player_log_file(opponent_config.player_id),
+                    self._stop_event,
+                )
 
     def _poll_for_new_teams(self, start_missing: Callable[[], None]) -> None:
         while not self._stop_event.wait(TEAM_CACHE_SECONDS):
             with suppress(StoreError):  # a busy store is read again the next time
                 start_missing()
-                self._report_sandbox_violations()
-
-    def _report_sandbox_violations(self) -> None:
-        self._reporter.report_sandbox_violations(self._folder, None)
+                self._reporter.report_all_sandbox_violations()
 
 
 @contextmanager
 def run_arena_and_local_players(
-    records: ContestRecords, folder: Path, listen_options: ArenaServerOptions
+    contest: OpenContest, listen_options: ArenaServerOptions
 ) -> Iterator[tuple[str, ArenaClient]]:
     """Run the contest's arena and the players of the local teams.
 
     Yields the arena's address and a client that has the organiser's rights. The arena stores its
-    data in `folder`, beside the records. Raises `ConfigError` if it cannot run with these options.
+    data beside the records. Raises `ConfigError` if it cannot run with these options.
     """
-    teams, organiser = records.teams(), secrets.token_urlsafe(18)
-    for strategy in (parse_strategy(team.strategy) for team in teams if team.strategy is not None):
-        if not strategy.is_user_code:
+    teams, organiser = contest.records.teams(), secrets.token_urlsafe(18)
+    for strategy in map(contest.strategy_of, teams):
+        if strategy is not None and not strategy.is_user_code:
             register_strategy(strategy)  # so that an error is reported before anything begins
-    players = _LocalPlayers(records, folder)
+    players = _LocalPlayers(contest)
     config = replace(
-        _build_arena_config(folder, listen_options, len(teams)),
+        _build_arena_config(contest.arena_file, listen_options, len(teams)),
         load_players=lambda: players.accounts,
         unthrottled_users=players.passwords.keys(),
         admin_password=organiser,
     )
     certificate = None if listen_options.tls is None else listen_options.tls[0]
     with ExitStack() as stack:
-        arena = stack.enter_context(ArenaServer(config, LocalContestPages(records, folder)))
+        arena = stack.enter_context(ArenaServer(config, LocalContestPages(contest)))
         url = arena.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
         stack.callback(players.stop)
         players.start(url, certificate)
@@ -210,12 +213,12 @@ def run_arena_and_local_players(
 
 
 def _build_arena_config(
-    folder: Path, listen_options: ArenaServerOptions, team_count: int
+    data_file: Path, listen_options: ArenaServerOptions, team_count: int
 ) -> ArenaConfig:
     """Return the arena configuration for a contest of `team_count` teams, without its players."""
     return ArenaConfig(
         **listen_options.arena_config_fields,
-        data_file=folder / "arena.db",
+        data_file=data_file,
         watchdog_grace=timedelta(seconds=1),
         quotas=CLOUD_QUOTAS,
         throttle=True,
@@ -234,10 +237,13 @@ ReportFault = Callable[[TeamId, object], None]  # reports a failure of a team's 
 def play_team_matches(
     opponent_config: OpponentConfig,
     report_fault: ReportFault,
-    folder: Path,
+    log_file: Path,
     stop_event: threading.Event,
 ) -> None:
-    """Play a team's matches until the contest is over; its code runs in a separate process."""
+    """Play a team's matches until the contest is over; its code runs in a separate process.
+
+    What that process prints goes to `log_file`.
+    """
 
     def play() -> None:
         is_user_code = opponent_config.strategy.is_user_code
@@ -246,7 +252,7 @@ def play_team_matches(
                 if not is_user_code:
                     _run_opponent_client(opponent_config)
                 elif not is_missing_submission(opponent_config.strategy):
-                    _supervise_opponent_process(opponent_config, folder, stop_event)
+                    _supervise_opponent_process(opponent_config, log_file, stop_event)
             except CardsharpError as error:
                 # A built-in strategy fails when the arena closes, which is no failure of the team.
                 if is_user_code or not stop_event.is_set():
@@ -263,9 +269,9 @@ def _run_opponent_client(opponent_config: OpponentConfig) -> None:
 
 
 def _supervise_opponent_process(
-    opponent_config: OpponentConfig, folder: Path, stop_event: threading.Event
+    opponent_config: OpponentConfig, log_file: Path, stop_event: threading.Event
 ) -> None:
-    with OpponentProcess(opponent_config, folder / f"{opponent_config.player_id}.log") as process:
+    with OpponentProcess(opponent_config, log_file) as process:
         process.wait_until_polling()
         while not stop_event.wait(RETRY_INTERVAL.total_seconds()):
             process.check()

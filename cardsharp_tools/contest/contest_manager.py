@@ -18,7 +18,7 @@ from cardsharp.core.private_files import create_private_file
 from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
-from cardsharp_tools.contest.contest_process import HANDOVER_SECONDS, LockHolder, lock_holder
+from cardsharp_tools.contest.contest_lock import HANDOVER_SECONDS, LockHolder, lock_holder
 
 CONSOLE_LOG = "console.log"  # output of a command that was started from the page
 COMMAND_POLL_SECONDS = 0.05  # seconds between two checks whether a command has begun or ended

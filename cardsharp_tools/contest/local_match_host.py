@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -27,10 +26,8 @@ from cardsharp.contest.match_host import (
     MatchSummary,
 )
 from cardsharp.contest.models import TeamEntry
-from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.teams import all_documents
-from cardsharp.core.clock import utc_now
-from cardsharp.errors import ConfigError, StoreError, WriteConflict
+from cardsharp.errors import ConfigError, WriteConflict
 from cardsharp.store.documents import Document, Key, Put
 from cardsharp_tools.child_process import ChildProcess
 from cardsharp_tools.contest.match_worker import (
@@ -41,12 +38,12 @@ from cardsharp_tools.contest.match_worker import (
     WorkerMatchResult,
     forfeit_result,
 )
+from cardsharp_tools.contest.open_contest import OpenContest
+from cardsharp_tools.contest.team_failures import TeamFailureReporter
 from cardsharp_tools.executors.line_process import require_pipe
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
-from cardsharp_tools.executors.strategy_reference import StrategyReference, parse_strategy
-from cardsharp_tools.executors.submission import resolve_team_strategy, team_submissions
+from cardsharp_tools.executors.strategy_reference import StrategyReference
 
-MATCH_LOG_FILE = "matches.db"  # the match log in the contest's folder
 MATCH_START_TIMEOUT_SECONDS = (
     300.0  # seconds until a process's first line; a turn has its own limit
 )
@@ -71,36 +68,12 @@ class LocalMatchRecord:
 _MATCH_RECORD_ADAPTER = TypeAdapter(LocalMatchRecord)
 
 
-class TeamFailureReporter:
-    """Reporter of teams' failures to the organiser, which also stores them."""
-
-    def __init__(self, records: ContestRecords, clock: Callable[[], datetime] = utc_now) -> None:
-        self._records, self._clock = records, clock
-
-    def __call__(self, team: TeamId, fault: object, did: str = "failed") -> None:
-        """Report a failure of a team's code, or something else that it `did`."""
-        message = escape_control_chars(str(fault).splitlines()[0])
-        with suppress(StoreError):  # the warning below reports it in any case
-            self._records.add_team_fault(team, message, self._clock())
-        _log.warning(
-            "%s %s: %s", self._records.team_names_with_removed().get(team, team), did, message
-        )
-
-    def report_sandbox_violations(self, folder: Path, teams: Sequence[TeamId] | None) -> None:
-        """Report the sandbox violations of these teams, or of all teams."""
-        for team in teams or [entry.id for entry in self._records.teams()]:
-            for violation in team_submissions(folder, team, None).take_sandbox_violations():
-                self(team, violation, "broke a rule of the sandbox")
-
-
 class LocalMatchHost:
     """Match host for local teams, used as a context manager."""
 
-    def __init__(
-        self, records: ContestRecords, folder: Path, clock: Callable[[], datetime]
-    ) -> None:
-        self._records, self._clock, self._folder = records, clock, folder
-        self._settings = records.settings
+    def __init__(self, contest: OpenContest, clock: Callable[[], datetime]) -> None:
+        self._contest, self._records, self._clock = contest, contest.records, clock
+        self._settings = contest.settings
         self._partition = f"contest#{self._settings.name}#table"
         self._running_matches: dict[str, Future[WorkerMatchResult]] = {}
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
@@ -109,7 +82,7 @@ class LocalMatchHost:
 
     def __enter__(self) -> Self:
         for team in self._records.teams():
-            _require_strategy(
+            self._require_strategy(
                 team
             )  # checks that there is one; it is imported only in the match's process
         return self
@@ -198,10 +171,7 @@ class LocalMatchHost:
         present = [team for team in record.teams if team not in withdrawn_teams]
         if len(present) <= 1:
             present = list(record.teams)
-        strategies = (
-            resolve_team_strategy(_require_strategy(teams[team]), self._folder, team)
-            for team in present
-        )
+        strategies = (self._require_strategy(teams[team]) for team in present)
         task = MatchTask(
             match=match,
             game=self._settings.game,
@@ -210,7 +180,7 @@ class LocalMatchHost:
             strategies=tuple(strategies),
             started_at=record.started_at,
             tag=record.tags[-1],
-            log=self._folder.absolute() / MATCH_LOG_FILE,
+            log=self._contest.match_log_file,
         )
         self._running_matches[match] = self._pool.submit(
             lambda: _add_absent_teams(self._play_in_process(task), record.teams, present)
@@ -218,7 +188,7 @@ class LocalMatchHost:
 
     def _play_in_process(self, task: MatchTask) -> WorkerMatchResult:
         """Play a match in a process of its own; a side that is silent or exits loses."""
-        with (self._folder / "contest.log").open("ab") as errors:
+        with self._contest.log_file.open("ab") as errors:
             child = ChildProcess(
                 "cardsharp_tools.contest.match_worker", TASK.dump_json(task).decode(), errors
             )
@@ -274,7 +244,7 @@ class LocalMatchHost:
         if hosted.ended_at is not None:
             return
         end = future.result()
-        tell = TeamFailureReporter(self._records, self._clock)
+        tell = TeamFailureReporter(self._contest, self._clock)
         if end.failed_side is not None:
             tell(hosted.teams[end.failed_side], end.failure, f"failed in match {match}")
         elif end.failure:
@@ -283,11 +253,20 @@ class LocalMatchHost:
                 match,
                 escape_control_chars(end.failure.splitlines()[0]),
             )
-        tell.report_sandbox_violations(self._folder, hosted.teams)
+        tell.report_sandbox_violations(hosted.teams)
         alone = end.points.count(max(end.points)) == 1
         winner = end.points.index(max(end.points)) if alone else None
         finished = replace(hosted, ended_at=self._clock(), result=end, winner=winner)
         self._write_match(match, finished, document.version)
+
+    def _require_strategy(self, team: TeamEntry) -> StrategyReference:
+        strategy = self._contest.strategy_of(team)
+        if strategy is None:
+            raise ConfigError(
+                f"{team.name} has no strategy, and the game has no arena that it could sign in "
+                "to. Remove the team and enter it again with --strategy."
+            )
+        return strategy
 
     def _load_teams_by_id(self) -> dict[TeamId, TeamEntry]:
         return {team.id: team for team in self._records.teams()}
@@ -305,15 +284,6 @@ class LocalMatchHost:
         if document is None:
             raise ConfigError(f"The contest has no match {match}. Check the id.")
         return document, _MATCH_RECORD_ADAPTER.validate_python(document.body)
-
-
-def _require_strategy(team: TeamEntry) -> StrategyReference:
-    if team.strategy is None:
-        raise ConfigError(
-            f"{team.name} has no strategy, and the game has no arena that it could sign in to. "
-            "Remove the team and enter it again with --strategy."
-        )
-    return parse_strategy(team.strategy)
 
 
 def _add_absent_teams(

@@ -30,10 +30,11 @@ from cardsharp.pages.assets import HEADERS
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.play.catalog import get_game
 from cardsharp.server.routing import HttpError
+from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.sandbox_supervisor import MAX_SANDBOX_BYTES, escape_control_chars
 from cardsharp_tools.executors.strategy_reference import SANDBOXED
-from cardsharp_tools.executors.submission import LARGEST, team_submissions, unpack_upload
+from cardsharp_tools.executors.submission import LARGEST, unpack_upload
 
 _MAX_FORM_FIELD_BYTES = 10_000  # bytes of a form without its file
 _MAX_RECENT_MATCHES = 20  # number of matches that are shown
@@ -45,9 +46,9 @@ _TEMPLATES = template_environment(FileSystemLoader(Path(__file__).with_name("tem
 class LocalContestPages(ContestPages):
     """The pages of a contest on this machine: those of all contests, and `/submit`."""
 
-    def __init__(self, records: ContestRecords, folder: Path) -> None:
-        super().__init__(lambda: ContestRepository(records.documents))
-        self._records, self._folder = records, folder
+    def __init__(self, contest: OpenContest) -> None:
+        self._contest, self._records = contest, contest.records
+        super().__init__(lambda: ContestRepository(contest.records.documents))
         self._submitting_teams = set[TeamId]()
 
     def build_routes(
@@ -93,7 +94,7 @@ class LocalContestPages(ContestPages):
         closed = _find_closed_reason(team)
         try:
             if not closed:
-                versions = team_submissions(self._folder, team.id, team.strategy)
+                versions = self._contest.submissions_of(team.id)
                 versions.add_version(
                     unpack_upload(name, raw), get_game(self._records.settings.game)
                 )
@@ -112,9 +113,7 @@ class LocalContestPages(ContestPages):
                 "at": f"{datetime.fromtimestamp(version.stat().st_mtime, UTC):%d %b %H:%M:%S} UTC",
                 "files": ", ".join(sorted(file.name for file in version.iterdir())),
             }
-            for version in reversed(
-                team_submissions(self._folder, team.id, team.strategy).version_folders
-            )
+            for version in reversed(self._contest.submissions_of(team.id).version_folders)
         ]
         text = _TEMPLATES.get_template("submit.jinja").render(
             site=site,

@@ -27,7 +27,7 @@ from cardsharp_tools.executors import external_program, line_process
 from cardsharp_tools.executors.sandbox import sandbox_command
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 from cardsharp_tools.executors.strategy_process import register_strategy_file, worker_command
-from cardsharp_tools.executors.strategy_reference import TRUSTED, StrategyReference, Submission
+from cardsharp_tools.executors.strategy_reference import StrategyReference, Submission
 
 VIOLATIONS_FILE = "tried"  # beside the versions: attempts that their sandboxes refused
 
@@ -225,9 +225,9 @@ class TeamSubmissions(NamedTuple):
         )
 
 
-def team_submissions(contest: Path, team: str, strategy: str | None) -> TeamSubmissions:
-    """Return the versions of a team in a contest's folder, sandboxed unless `strategy` trusts."""
-    return TeamSubmissions(contest.absolute() / "submissions" / team, strategy != TRUSTED)
+def team_submissions(contest: Path, team: str, *, is_sandboxed: bool = True) -> TeamSubmissions:
+    """Return the versions of a team in a contest's folder."""
+    return TeamSubmissions(contest.absolute() / "submissions" / team, is_sandboxed)
 
 
 def resolve_team_strategy(
@@ -236,7 +236,7 @@ def resolve_team_strategy(
     """Return a team's strategy; for a submission with the folder of the team's versions."""
     if not isinstance(strategy, Submission) or strategy.folder is not None:
         return strategy
-    return replace(strategy, folder=team_submissions(contest, team, None).folder)
+    return replace(strategy, folder=team_submissions(contest, team).folder)
 
 
 def is_missing_submission(reference: StrategyReference) -> bool:

@@ -29,6 +29,7 @@ from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import run_arena_and_local_players
 from cardsharp_tools.contest.contest_manager import ContestManager
+from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.executors.strategy_reference import SANDBOXED
 
 
@@ -217,7 +218,9 @@ def test_a_team_submits_in_its_browser(browser: Browser, tmp_path: Path) -> None
         (team, password), _ = records.add_team("One", SANDBOXED), records.add_team("Two", "steady")
         login = {"username": team.id, "password": password}
         with (
-            run_arena_and_local_players(records, tmp_path / "cup", ArenaServerOptions(port=0)) as (
+            run_arena_and_local_players(
+                OpenContest(tmp_path / "cup", records), ArenaServerOptions(port=0)
+            ) as (
                 url,
                 _,
             ),

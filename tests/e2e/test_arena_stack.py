@@ -132,7 +132,7 @@ def at_play(
         play_team_matches(
             OpponentConfig(url, credentials.user, credentials.password, BuiltIn(name), name),
             print,
-            emulator.folder,
+            emulator.folder / f"{credentials.user}.log",
             over,
         )
     yield

@@ -50,9 +50,12 @@ from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.contest.contest_arena import RETRY_INTERVAL, LoggingMatchHost
-from cardsharp_tools.contest.contest_process import lock_contest, run_steps
-from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS, TeamFailureReporter
-from cardsharp_tools.executors.strategy_reference import SANDBOXED, parse_strategy
+from cardsharp_tools.contest.contest_lock import lock_contest
+from cardsharp_tools.contest.contest_process import run_steps
+from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS
+from cardsharp_tools.contest.open_contest import OpenContest
+from cardsharp_tools.contest.team_failures import TeamFailureReporter
+from cardsharp_tools.executors.strategy_reference import parse_strategy
 from cardsharp_tools.executors.submission import (
     resolve_team_strategy,
     team_submissions,
@@ -194,7 +197,7 @@ class ContestScenario(FaultSimulation):
             open_contest_in(self.folder) as records,
             self._client(Credentials(ADMIN, ADMIN_PASSWORD)) as at,
         ):
-            tables = LoggingMatchHost(at, self.folder)
+            tables = LoggingMatchHost(at, OpenContest(self.folder, records))
             course = ContestRunner(records, tables, self.scheduler.now)
             if records.stage is ContestStage.OPEN:
                 remaining_time = timedelta(
@@ -228,7 +231,7 @@ class ContestScenario(FaultSimulation):
                     OpponentClient(client, order).play_forever()
             except CardsharpError as error:
                 if team.kind is ATTACKER:
-                    TeamFailureReporter(self.records)(team.id, error)
+                    TeamFailureReporter(OpenContest(self.folder, self.records))(team.id, error)
                     self.blocked_attacks.append(str(error))
                 self.sleep(RETRY_INTERVAL.total_seconds())
 
@@ -237,7 +240,7 @@ class ContestScenario(FaultSimulation):
         self.listening = socket.create_server(("127.0.0.1", 0))
         target = f"{secret}\n{self.listening.getsockname()[1]}".encode()
         files = {"bot.py": MALICIOUS_BOT.read_bytes(), "target": target}
-        team_submissions(self.folder, team, SANDBOXED).add_version(files, get_game(None))
+        team_submissions(self.folder, team).add_version(files, get_game(None))
 
     def _start(self, team: SimulatedTeam) -> None:
         kind = team.kind

@@ -18,13 +18,15 @@ from cardsharp.core.clock import SystemClock, utc_now
 from cardsharp.errors import ConfigError, InvalidInput
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.contest.admin_actions import check_teams_and_get_game
-from cardsharp_tools.contest.contest_process import ContestLoop, LockHolder, lock_contest
-from cardsharp_tools.contest.local_match_host import MATCH_LOG_FILE, LocalMatchHost
+from cardsharp_tools.contest.contest_lock import LockHolder, lock_contest
+from cardsharp_tools.contest.contest_process import ContestLoop
+from cardsharp_tools.contest.local_match_host import LocalMatchHost
 from cardsharp_tools.contest.match_worker import (
     MatchTask,
     play_hosted_match,
     simulation_for_side_count,
 )
+from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyFile
 
 DIES = """
@@ -45,7 +47,7 @@ def run_interrupted_contest(
     with create_contest_in(folder, settings) as records:
         names = {records.add_team(name, strategy)[0].id: name for name, strategy in teams}
         for steps in filter(None, (killed, 10_000)):
-            with LocalMatchHost(records, folder, utc_now) as tables:
+            with LocalMatchHost(OpenContest(folder, records), utc_now) as tables:
                 director = ContestDirector(records, tables)
                 for _ in range(steps):
                     if director.step():
@@ -54,7 +56,7 @@ def run_interrupted_contest(
         assert "Won by" in standalone_contest_page(records)
         assert all(result.decided for result in records.results())
         with closing(
-            SqliteMatchLog(folder / MATCH_LOG_FILE, SystemClock())
+            SqliteMatchLog(folder / "matches.db", SystemClock())
         ) as log:  # they can be watched
             assert {match.header["game"] for match in log.matches()} == {settings.game}
         return records.results(), [[names[team] for team in level] for level in records.standings()]
@@ -111,7 +113,7 @@ def test_a_withdrawn_team_leaves_an_empty_seat(tmp_path: Path) -> None:
     with create_contest_in(tmp_path, settings) as records:
         ids = [records.add_team(name, "random")[0].id for name in ("One", "Two", "Three")]
         records.set_paused(paused=True)
-        with LocalMatchHost(records, tmp_path, utc_now) as tables:
+        with LocalMatchHost(OpenContest(tmp_path, records), utc_now) as tables:
             director = ContestDirector(records, tables)
             director.step()
             ContestAdmin(records, utc_now).withdraw_team("Two", "ill")
@@ -122,7 +124,7 @@ def test_a_withdrawn_team_leaves_an_empty_seat(tmp_path: Path) -> None:
         assert table.teams == tuple(ids)
         ((first_points, second_points, third_points),) = table.match_points
         assert (second_points, {first_points, third_points}) == (0, {0, 1})
-    with closing(SqliteMatchLog(tmp_path / MATCH_LOG_FILE, SystemClock())) as log:
+    with closing(SqliteMatchLog(tmp_path / "matches.db", SystemClock())) as log:
         assert [sorted(match.header["players"]) for match in log.matches()] == [["One", "Three"]]
 
 
@@ -131,7 +133,7 @@ def test_a_contest_that_no_table_can_seat_is_refused(tmp_path: Path) -> None:
         for name in ("One", "Two"):
             records.add_team(name)
         with pytest.raises(ConfigError, match="One has no strategy"):
-            LocalMatchHost(records, tmp_path, utc_now).__enter__()
+            LocalMatchHost(OpenContest(tmp_path, records), utc_now).__enter__()
     with pytest.raises(ConfigError, match="Euchre has no arena that One could sign in to"):
         check_teams_and_get_game(new_contest(0, game="euchre"), [("One", None)])
     with pytest.raises(InvalidInput, match="No game is called 'chess'"):

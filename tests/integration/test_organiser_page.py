@@ -30,6 +30,7 @@ from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import run_arena_and_local_players
 from cardsharp_tools.contest.contest_manager import ContestManager
+from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.executors.strategy_reference import SANDBOXED
 from cardsharp_tools.executors.submission import LARGEST, team_submissions
 
@@ -254,7 +255,9 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
         for name in ("One", "Two", "Three", "Four", "Five", "Six", "Seven"):
             records.add_team(name, SANDBOXED)
         records.add_team("Outside")
-        with run_arena_and_local_players(records, folder, ArenaServerOptions(port=0)) as (
+        with run_arena_and_local_players(
+            OpenContest(folder, records), ArenaServerOptions(port=0)
+        ) as (
             url,
             organiser,
         ):
@@ -293,7 +296,7 @@ def test_a_submission_is_stored_completely_or_refused(cup: Cup, tmp_path: Path) 
     every = bytes(range(256)) * 9 + b"\r\n--\r\n\n\r"
     archive = zip_files({"bot.py": bot(tmp_path, FIRST)[1], "weights.bin": every})
     assert cup.post("Three", ("my bot.zip", archive)).status_code == 303
-    submissions = team_submissions(cup.folder, cup.id("Three"), SANDBOXED)
+    submissions = team_submissions(cup.folder, cup.id("Three"))
     assert (submissions.latest_folder / "weights.bin").read_bytes() == every
     for file, status, message in (
         (("bot.py", b"import os; os._exit(3)"), 400, "line 1, in &lt;module&gt;"),

@@ -27,7 +27,6 @@ from cardsharp_tools.executors import line_process, sandbox
 from cardsharp_tools.executors.sandbox import check_sandbox, sandbox_command
 from cardsharp_tools.executors.sandbox_supervisor import NETWORK_VIOLATION
 from cardsharp_tools.executors.strategy_file import register_strategy
-from cardsharp_tools.executors.strategy_reference import SANDBOXED
 from cardsharp_tools.executors.submission import (
     LARGEST,
     VIOLATIONS_FILE,
@@ -156,9 +155,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=20))  # for a busy machine
         patch.setattr(sandbox, "PYTHON_PATHS", (*sandbox.PYTHON_PATHS, str(place)))
-        team_submissions(folder, "other", SANDBOXED).add_version(
-            read_submission(Path(other)), get_game(None)
-        )
+        team_submissions(folder, "other").add_version(read_submission(Path(other)), get_game(None))
         yield folder
 
 
@@ -167,7 +164,7 @@ def team(cup: Path, tmp_path_factory: pytest.TempPathFactory) -> TeamSubmissions
     """A team whose submission obeys."""
     file = Path(write_strategy_file(tmp_path_factory.mktemp("own"), "bot", OBEYS))
     file.with_name("bot.py.txt").write_text(GOOD)
-    submissions = team_submissions(cup, "own", SANDBOXED)
+    submissions = team_submissions(cup, "own")
     assert submissions.add_version(read_submission(file.parent), get_game(None)) == 1
     return submissions
 
@@ -290,7 +287,7 @@ def test_a_program_that_cannot_play_is_not_stored(
     """The version is refused with a sentence, and the previous version plays on."""
     limit = timedelta(seconds=1 if code == "while True: pass" else 20)
     monkeypatch.setattr(line_process, "PROGRAM_START_TIMEOUT", limit)
-    submissions = team_submissions(cup, "programs", SANDBOXED)
+    submissions = team_submissions(cup, "programs")
     (tmp_path / "main.py").write_text(code)
     (tmp_path / "run").write_text("python3 main.py\n")
     with pytest.raises(ConfigError) as refused:
@@ -316,7 +313,7 @@ ARCHIVES = (
 
 def test_an_archive_stays_in_its_folder(cup: Path, tmp_path: Path) -> None:
     """An archive that leads out of it or is too large is refused before anything is written."""
-    submissions = team_submissions(cup, "archives", SANDBOXED)
+    submissions = team_submissions(cup, "archives")
     for raw, message in ARCHIVES:
         (tmp_path / "bot.zip").write_bytes(raw)
         with pytest.raises(ConfigError, match=message):

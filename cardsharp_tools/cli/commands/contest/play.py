@@ -32,9 +32,10 @@ from cardsharp_tools.contest.contest_manager import ContestManager
 from cardsharp_tools.contest.contest_process import (
     ContestLoop,
     check_team_count,
-    open_contest,
+    run_contest_loop,
     sleep_between_steps,
 )
+from cardsharp_tools.contest.open_contest import open_and_lock_contest
 from cardsharp_tools.contest.reports import (
     join_team_names,
     pairing_line,
@@ -97,7 +98,11 @@ def _open_contest_process(
     """Yield the process of a contest: directed here, or followed where a stack directs it."""
     stack_contests = target.stack_contests()
     if stack_contests is None:
-        with open_contest(folder, command, options, message_console().print) as process:
+        notify = message_console().print
+        with (
+            open_and_lock_contest(folder, command, notify) as contest,
+            run_contest_loop(contest, options, notify) as process,
+        ):
             yield process
         return
     if options != DEFAULT_LISTEN_OPTIONS:

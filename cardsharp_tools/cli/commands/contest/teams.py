@@ -109,7 +109,8 @@ def submit(folder: Folder, name: str, file: Path, /) -> None:
         if team.strategy not in {SANDBOXED, TRUSTED}:
             raise ConfigError(f"{team.name} has no submission. Enter the team with --submission.")
         of = get_game(records.settings.game)
-    _add_version(team_submissions(folder, team.id, team.strategy), file, of)
+    is_sandboxed = team.strategy == SANDBOXED
+    _add_version(team_submissions(folder, team.id, is_sandboxed=is_sandboxed), file, of)
 
 
 def _add_version(versions: TeamSubmissions, file: Path, of: Game) -> None:
@@ -167,11 +168,10 @@ def _enter_teams(
     """
     with target.open_records(folder) as records:
         of = check_teams_and_get_game(records, team_requests, is_local=target.stack is None)
-    first_strategy = team_requests[0][1]
     first_submissions = team_submissions(
         folder,
         f"new-{secrets.token_hex(8)}",
-        None if first_strategy is None else str(first_strategy),
+        is_sandboxed=team_requests[0][1] != Submission(is_sandboxed=False),
     )
     with target.open_records(folder) as records, ExitStack() as stack:
         if submission is not None:
