@@ -12,9 +12,9 @@ from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import quote, unquote
 
 from cardsharp_tools.executors import deprecated_names
+from cardsharp_tools.executors.path_quoting import quote_path, unquote_path
 
 __path__: list[str] = []  # as of a package, so that there are modules in it
 
@@ -29,7 +29,7 @@ RELATIVE = (
 
 def module_name(file: Path) -> str:
     """Return the module name of a file, given by its absolute path."""
-    return _MODULE_PREFIX + quote(str(file), safe="").replace(".", "%2E")
+    return _MODULE_PREFIX + quote_path(file, safe="").replace(".", "%2E")
 
 
 class _StrategyModuleFinder(MetaPathFinder):
@@ -47,7 +47,7 @@ class _StrategyModuleFinder(MetaPathFinder):
         """
         if not fullname.startswith(_MODULE_PREFIX):
             return None
-        file = Path(unquote(fullname.removeprefix(_MODULE_PREFIX)))
+        file = unquote_path(fullname.removeprefix(_MODULE_PREFIX))
         if not file.is_absolute():
             raise ImportError(RELATIVE.format(file))
         return spec_from_file_location(fullname, file)

@@ -16,9 +16,9 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from random import Random, SystemRandom
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, PlainValidator, ValidationError
 
 from cardsharp.errors import ConfigError, StrategyError
 from cardsharp.play.game import Game
@@ -32,6 +32,7 @@ from cardsharp_tools.executors.external_program import (
     message_if_slow,
 )
 from cardsharp_tools.executors.line_process import LineProcess
+from cardsharp_tools.executors.path_quoting import unquote_path
 from cardsharp_tools.executors.strategy_habits import record_decision
 
 _STACK_PATTERN = re.compile(
@@ -40,11 +41,20 @@ _STACK_PATTERN = re.compile(
 """Pattern of the line at which the report of a process on its own end begins."""
 
 
+def _read_path(value: object) -> Path:
+    """Return a path, or that of a quoted text; pydantic refuses paths that are no text."""
+    if isinstance(value, Path):
+        return value
+    if isinstance(value, str):
+        return unquote_path(value)
+    raise ValueError("neither a path nor a text")
+
+
 class StrategyFileReport(BaseModel):
     """Report of a strategy file's process: the registered name, or why it cannot be used."""
 
     name: str = ""
-    files: tuple[Path, ...] = ()
+    files: tuple[Annotated[Path, PlainValidator(_read_path)], ...] = ()
     rejection: PrintableText = ""
 
 

@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Self
-from urllib.parse import quote, unquote
 
 from pydantic import PlainSerializer, PlainValidator
 
 from cardsharp_tools.executors.line_process import split_command
+from cardsharp_tools.executors.path_quoting import quote_path, unquote_path
 
 SUFFIX = ".py"  # suffix of a strategy file
 WEIGHTS_SUFFIX = ".json"  # suffix of a file that training wrote
@@ -141,7 +141,7 @@ class Submission(StrategyReference):
 
     def __str__(self) -> str:
         kind = SANDBOXED if self.is_sandboxed else TRUSTED
-        return kind if self.folder is None else f"{kind}:{quote(str(self.folder))}"
+        return kind if self.folder is None else f"{kind}:{quote_path(self.folder)}"
 
     @property
     def display_name(self) -> str:
@@ -157,7 +157,7 @@ def parse_strategy(text: str) -> StrategyReference:
     """
     kind, _, folder = text.partition(":")
     if kind in {SANDBOXED, TRUSTED}:
-        return Submission(kind == SANDBOXED, Path(unquote(folder)) if folder else None)
+        return Submission(kind == SANDBOXED, unquote_path(folder) if folder else None)
     if _is_program_command(text):
         return Program(text)
     if text.endswith(SUFFIX):

@@ -22,6 +22,7 @@ from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import crash_report, hang_monitor, strategy_file
+from cardsharp_tools.executors.path_quoting import quote_path
 from cardsharp_tools.executors.strategy_habits import GlobalStateMonitor, time_without_cpu_wait
 from cardsharp_tools.executors.strategy_reference import StrategyFile
 
@@ -54,7 +55,7 @@ def main(game: Game, file: StrategyFile) -> None:
         return
     crash_report.exit_if_forked(this)
     files = strategy_file.source_files(file, game)
-    _write_response(responses, {"name": name, "files": list(map(str, files))})
+    _write_response(responses, {"name": name, "files": list(map(quote_path, files))})
     _answer_requests(game, name, requests, responses)
 
 
@@ -126,7 +127,9 @@ def _encode_decision(decision: Decision[Any], allowed: list[Any]) -> dict[str, o
 
 
 def _write_response(responses: IO[str], response: dict[str, object]) -> None:
-    responses.write(json.dumps(response) + "\n")
+    # A text may cite a path with bytes that no text has, which the parent's JSON parser refuses.
+    text = json.dumps(response, ensure_ascii=False).encode(errors="replace").decode()
+    responses.write(text + "\n")
     responses.flush()
 
 

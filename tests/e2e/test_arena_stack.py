@@ -102,7 +102,7 @@ def test_an_arena_stack_reports_its_status_and_replays_dead_letters(
     assert planted["message"] == "planted"
     refused = cli("cloud", "logs", "nonsuch", *STACK_OPTIONS)
     assert refused.code != ExitCode.OK
-    assert "no function logged anything about nonsuch" in refused.err
+    assert "No function logged anything about nonsuch" in refused.err
     assert "is an arena without a bot" in cli("cloud", "pause", *STACK_OPTIONS).err
 
 
@@ -125,7 +125,7 @@ def at_play(
     emulator: Emulator, arena_stack: Stack, words: dict[str, Credentials]
 ) -> Iterator[None]:
     """The teams at the deployed arena, which the emulator has below a path of its own."""
-    api = arena_stack.outputs["deadmansdrawUrl"].partition("//")[2].partition(".")[0]
+    api = arena_stack.outputs["ArenaUrl"].partition("//")[2].partition(".")[0]
     url = f"{emulator.endpoint}/_aws/execute-api/{api}/$default"
     over = threading.Event()
     for name, credentials in words.items():

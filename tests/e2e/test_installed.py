@@ -50,7 +50,7 @@ contest run cup --port 0
 SERVING = {
     "arena --port 0": "arena at",
     "blef serve --port 0": "Blef is served at",
-    "euchre serve --port 0": "Euchre at",
+    "euchre serve --port 0": "Euchre is served at",
     "versus --browser": "http://127.0.0.1",
 }
 """What stays until Ctrl-C, and what it says first."""

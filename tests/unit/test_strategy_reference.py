@@ -1,11 +1,16 @@
 """References to strategies: each text has one meaning, and goes through a process and back."""
 
+import json
+import os
 import pickle
 from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from cardsharp_tools.executors.path_quoting import quote_path, unquote_path
+from cardsharp_tools.executors.strategy_modules import module_name
+from cardsharp_tools.executors.strategy_process import StrategyFileReport
 from cardsharp_tools.executors.strategy_reference import (
     BuiltIn,
     Program,
@@ -87,3 +92,17 @@ def test_only_what_a_user_wrote_is_user_code_and_names_hide_folders() -> None:
 def test_a_parameter_that_is_no_text_is_rejected() -> None:
     with pytest.raises(ValidationError, match="the text of a strategy"):
         TypeAdapter[StrategyReference](StrategyField).validate_json("7")
+
+
+def test_a_path_with_bytes_that_no_text_has_keeps_them_in_its_text_forms() -> None:
+    """Such as a name with an umlaut under a locale of ASCII, which once ended a bot's process."""
+    path = Path(os.fsdecode(b"/bots/mine-\xff.py"))
+    quoted = quote_path(path)
+    assert quoted.isascii()
+    assert unquote_path(quoted) == path
+    report = StrategyFileReport.model_validate_json(json.dumps({"files": [quoted]}))
+    assert report.files == (path,)
+    assert module_name(path).isascii()
+    assert parse_strategy(str(Submission(is_sandboxed=True, folder=path))) == Submission(
+        is_sandboxed=True, folder=path
+    )
