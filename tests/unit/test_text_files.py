@@ -20,6 +20,7 @@ from cardsharp.core.text_files import (
 )
 from cardsharp.errors import ConfigError
 from cardsharp_tools.contest.teams_file import TeamRow, read_teams
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 
 TEXT = "name,strategy\nKräuter,random\n"
 CODECS_WORDS = re.compile(r"codec|can't decode|UnicodeDecodeError|bug in Cardsharp")
@@ -45,7 +46,7 @@ def test_a_text_is_the_same_however_it_was_saved(file: Path, data: bytes) -> Non
     file.write_bytes(data)
     assert read_text(file).text == TEXT
     assert not read_text(file).is_guess
-    assert read_teams(file) == ((TeamRow("Kräuter", "random", 2),), None)
+    assert read_teams(file) == ((TeamRow("Kräuter", BuiltIn("random"), 2),), None)
 
 
 def test_encodings_are_guessed_only_on_request(file: Path) -> None:
@@ -130,7 +131,11 @@ def test_teams_are_read_as_spreadsheets_save_them(
     file: Path, text: str, rows: list[tuple[str, str | None, int]]
 ) -> None:
     file.write_text(text)
-    assert [tuple(row) for row in read_teams(file).rows] == rows
+    read_rows = [
+        (name, None if strategy is None else str(strategy), line)
+        for name, strategy, line in read_teams(file).rows
+    ]
+    assert read_rows == rows
 
 
 @pytest.mark.parametrize(
