@@ -19,7 +19,7 @@ from support.store_fixtures import moto_client
 
 from cardsharp.analysis.ratings import Rating
 from cardsharp.aws.sqs_queue import SqsQueue
-from cardsharp.contest.contest_file import _STORE, FILE, open_contest_in
+from cardsharp.contest.contest_file import _STORE, CONTEST_FILE_NAME, open_contest_in
 from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.models import (
     ContestSettings,
@@ -129,7 +129,7 @@ def test_a_file_of_the_old_format_is_migrated_with_all_its_data(tmp_path: Path) 
 
     meeting = PracticeMatch(7, (TEAM_ONE.id, TEAM_TWO.id), "a", NOON, FACTS)
     standing = RatingSnapshot(7, NOON, {TEAM_ONE.id: Rating(1010.5, 99.0)})
-    with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
+    with closing(sqlite3.connect(tmp_path / CONTEST_FILE_NAME)) as db, db:
         db.executescript(";".join(parse_migrations(_STORE.schema_file)[:3]))
         db.execute("PRAGMA user_version = 3")
         db.execute("INSERT INTO settings VALUES (?)", (text(SETTINGS),))
