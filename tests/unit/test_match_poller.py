@@ -356,6 +356,7 @@ def test_every_error_and_every_answer_is_counted(
     scene.listen_for(5)
     counts = scene.metrics.counts
     assert counts[MetricName.ARENA_ERRORS] == 2
+    assert counts[f"{MetricName.ARENA_ERRORS}/403"] == 1
     assert counts[MetricName.POLLS] == 2
     assert counts[MetricName.LIST_REQUESTS] == 5
     assert [line.message for line in caplog.records] == [str(NO), str(AWAY)]

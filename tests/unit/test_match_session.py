@@ -386,6 +386,24 @@ def test_r25_a_lost_move_forgets_what_was_refused_of_it(desk: Desk) -> None:
     ]
 
 
+def test_r25_a_move_that_the_arena_has_otherwise_for_three_seconds_replaces_ours(
+    desk: Desk,
+) -> None:
+    """As after a power cut of which the arena played the same moves anew."""
+
+    class Replayed(Count):
+        def observe(self, recorded: MoveFacts) -> Observation[int]:
+            observation = super().observe(recorded)
+            if len(self.rejected_action_sets) < 2:
+                return observation
+            return replace(observation, facts={n: {"anew": True} for n in range(self.counted)})
+
+    began = desk.clock.now()
+    assert desk.attend(Replayed()) is SessionResult.FINISHED
+    assert desk.clock.now() - began == TIMING.denial_timeout
+    assert [move.facts for move in desk.log.moves("m")] == [{"anew": True}] * ACTIONS
+
+
 def test_r25_moves_that_an_arena_took_back_are_no_other_bots(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
