@@ -176,6 +176,6 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
         assert kill_director(emulator) > 0
         wait_for_line(running.stdout, "pairing 2")
         stack(deployed, "DEBUG")
-        wait_for_line(running.stdout, "winner")
+        wait_for_line(running.stdout, "won by")
         assert running.wait(timeout=HANG_SECONDS) == 0
     assert results(cli, form, *STACK_OPTIONS) == results(cli, home)

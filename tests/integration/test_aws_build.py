@@ -38,8 +38,9 @@ HEAVY = {"numba", "numpy", "pandas", "fastapi", "starlette", "uvicorn", "boto3",
 HEAVY.add("cardsharp_tools")
 """What must not be reached when a function starts: too slow, too large, or not deployed."""
 
-NEEDED = {"ArenaService": {"starlette"}, "ViewerService": {"starlette"}}
-"""What of it a function is made of all the same: what is an application of that kind."""
+SERVICES = ("ArenaService", "BlefService", "EuchreService", "ViewerService")
+NEEDED = {name: {"starlette"} for name in SERVICES}
+"""What of it a service needs all the same, because it is an ASGI application (decision 23)."""
 
 IMPORT_LIMIT = timedelta(milliseconds=300)
 DEPENDENCIES = {"arm64": "DependenciesArm64", "x86_64": "DependenciesX86"}
