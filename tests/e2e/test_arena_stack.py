@@ -103,7 +103,7 @@ def test_an_arena_stack_reports_its_status_and_replays_dead_letters(
     refused = cli("cloud", "logs", "nonsuch", *STACK_OPTIONS)
     assert refused.code != ExitCode.OK
     assert "No function logged anything about nonsuch" in refused.err
-    assert "is an arena without a bot" in cli("cloud", "pause", *STACK_OPTIONS).err
+    assert "has no bot" in cli("cloud", "pause", *STACK_OPTIONS).err
 
 
 def kill_director(emulator: Emulator) -> int:
