@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Self
+from urllib.parse import quote, unquote
 
 from pydantic import PlainSerializer, PlainValidator
 
@@ -34,6 +35,11 @@ class StrategyReference(ABC):
     @abstractmethod
     def __str__(self) -> str:
         """Return the text that `parse_strategy` reads as this reference."""
+
+    @property
+    def record_text(self) -> str:
+        """Text for a file of records, in which bytes of a path that no text has are escaped."""
+        return str(self).encode("utf-8", "backslashreplace").decode()
 
     @property
     def display_name(self) -> str:
@@ -170,14 +176,21 @@ def parse_strategy(text: str) -> StrategyReference:
 def _to_reference(value: object) -> StrategyReference:
     """Return the reference of a field; raise `ValueError` if it has neither a value nor a text."""
     if isinstance(value, str):
-        return parse_strategy(value)
+        return parse_strategy(unquote(value, errors="surrogatepass"))
     if isinstance(value, StrategyReference):
         return value
     raise ValueError("It must be the text of a strategy.")
 
 
-StrategyField = Annotated[StrategyReference, PlainValidator(_to_reference), PlainSerializer(str)]
-"""Field of parameters that are sent to a process as JSON, where a reference is its text."""
+def _to_field_text(reference: StrategyReference) -> str:
+    """Return the text of a reference, quoted, because a path may have bytes that JSON refuses."""
+    return quote(str(reference), errors="surrogatepass")
+
+
+StrategyField = Annotated[
+    StrategyReference, PlainValidator(_to_reference), PlainSerializer(_to_field_text)
+]
+"""Field of parameters that are sent to a process as JSON, where a reference is a quoted text."""
 
 
 def _is_program_command(text: str) -> bool:

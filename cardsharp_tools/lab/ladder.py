@@ -139,8 +139,8 @@ def find_recorded_result(file: Path, plan: DuelPlan) -> RungResult | None:
     Only a result of the same code counts, with as many pairs or a decision. Each line of the file
     is a JSON document. A line that is incomplete or cannot be read is skipped.
     """
-    player = str(plan.first.with_absolute_paths())
-    key = (plan.game, player, str(plan.second), fingerprint(plan))
+    player = plan.first.with_absolute_paths().record_text
+    key = (plan.game, player, plan.second.record_text, fingerprint(plan))
     lines = file.read_bytes().splitlines() if file.is_file() else []
     for line in reversed(lines):
         with suppress(ValueError):
@@ -234,8 +234,8 @@ class LadderClimb:
         decided: Verdict = "beaten" if tested.log_likelihood_ratio > 0 else "not beaten"
         rung = RungResult(
             game=plan.game,
-            player=str(plan.first.with_absolute_paths()),
-            name=str(plan.second),
+            player=plan.first.with_absolute_paths().record_text,
+            name=plan.second.record_text,
             fingerprint=fingerprint(plan),
             seed=plan.seed,
             pairs=len(duel.pairs),

@@ -48,8 +48,8 @@ def load_recorded_pairs(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     """
     expected_head = _DuelHeader(
         game=plan.game,
-        first=str(plan.first),
-        second=str(plan.second),
+        first=plan.first.record_text,
+        second=plan.second.record_text,
         seed=plan.seed,
         copies=plan.opponent_copies,
         series=plan.series_length,

@@ -103,6 +103,10 @@ def test_a_path_with_bytes_that_no_text_has_keeps_them_in_its_text_forms() -> No
     report = StrategyFileReport.model_validate_json(json.dumps({"files": [quoted]}))
     assert report.files == (path,)
     assert module_name(path).isascii()
+    reference = StrategyFile(str(path))
+    assert "\\udcff" in reference.record_text
+    adapter = TypeAdapter[StrategyReference](StrategyField)
+    assert adapter.validate_json(adapter.dump_json(reference)) == reference
     assert parse_strategy(str(Submission(is_sandboxed=True, folder=path))) == Submission(
         is_sandboxed=True, folder=path
     )
