@@ -25,6 +25,7 @@ from cardsharp.pages.assets import HEADERS
 from cardsharp.pages.board_renderer import BoardRenderer
 from cardsharp.pages.match_pages import decision_fragment, summary_fragment
 from cardsharp.pages.templates import SiteInfo, template_environment
+from cardsharp.server.limited_body import read_limited_body
 from cardsharp_tools.game_rooms.browser_seat import REFUSAL_MESSAGES, BrowserSeat
 from cardsharp_tools.game_rooms.game_room import (
     FinishedRoomMatch,
@@ -289,13 +290,11 @@ async def read_form(
     request: Request, max_bytes: int = _MAX_SEAT_FORM_BYTES, fields: int = 8
 ) -> Form:
     """Return the fields of a form; raise `HTTPException` if it is too large."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > max_bytes:
-            raise HTTPException(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The form is larger than {max_bytes} bytes."
-            )
+    body = await read_limited_body(request, max_bytes)
+    if body is None:
+        raise HTTPException(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The form is larger than {max_bytes} bytes."
+        )
     return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=fields))
 
 

@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket
 
 from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.server.client_address import client_address_of
+from cardsharp.server.limited_body import read_limited_body
 from cardsharp.server.routing import MAX_LONG_POLL, RemainingWait, RequestState
 from cardsharp_tools.local_server.feed_endpoint import MAX_MESSAGE_BYTES, FeedEndpoint
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
@@ -56,7 +57,7 @@ class RequestLimiter:
                 await self._feed_endpoint.serve(WebSocket(scope, receive, send), self._pool)
             return
         with suppress(ClientDisconnect):
-            body = await _read_body(Request(scope, receive))
+            body = await read_limited_body(Request(scope, receive), MAX_SERVICE_BODY_BYTES)
             if body is None:
                 status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
                 await JSONResponse({"message": "Too Long"}, status)(scope, receive, send)
@@ -85,16 +86,6 @@ class RequestLimiter:
 
     async def _run_use_case(self, use_case: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, use_case)
-
-
-async def _read_body(request: Request) -> bytes | None:
-    """Return the body of a request, None if it is too large."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_SERVICE_BODY_BYTES:
-            return None
-    return bytes(body)
 
 
 def _receive_again(body: bytes, receive: Receive) -> Receive:

@@ -43,6 +43,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
 from cardsharp.pages.match_pages import login_page
 from cardsharp.pages.templates import SiteInfo
+from cardsharp.server.limited_body import read_limited_body
 from cardsharp.server.match_site import (
     MAX_LISTED_MATCHES,
     MatchSite,
@@ -166,11 +167,7 @@ def _redirect_with_cookie(page: str, name: str, value: str, path: str) -> Respon
 
 async def _read_submitted_password(request: Request) -> str:
     """Return the password in a form, or "" if there is none."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _MAX_FORM_BYTES:
-            return ""
+    body = await read_limited_body(request, _MAX_FORM_BYTES) or b""
     return parse_qs(body.decode("ascii", "replace")).get("password", [""])[0]
 
 

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, parse_qsl, unquote
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
+from cardsharp.server.limited_body import read_limited_body
 from cardsharp.server.routing import HttpError, bad_request
 
 M = TypeVar("M", bound=BaseModel)
@@ -182,12 +183,10 @@ def _query_values(request: Request) -> Mapping[str, Sequence[str]]:
 
 async def _read_body(request: Request) -> bytes:
     """Return the body, which may be empty; raise `PayloadTooLarge` if it is over the limit."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise PayloadTooLarge
-    return bytes(body)
+    body = await read_limited_body(request, MAX_BODY)
+    if body is None:
+        raise PayloadTooLarge
+    return body
 
 
 def is_valid_text(value: object) -> bool:
