@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.arena_server import running_arena
 from support.cli import Cli, isolate_environment
-from support.cloud_arena import Opened, cloud_arena_factory
+from support.cloud_arena import ArenaFactory, cloud_arena_factory
 
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.loopback import loopback_environment
@@ -58,7 +58,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, hom
 
 
 @pytest.fixture(scope="module", params=["home", pytest.param("cloud", marks=pytest.mark.slow)])
-def opened(request: pytest.FixtureRequest) -> Iterator[Opened]:
+def opened(request: pytest.FixtureRequest) -> Iterator[ArenaFactory]:
     """Context manager that opens an arena, once for each place where arenas run."""
     if request.param == "home":
         yield running_arena

@@ -51,7 +51,11 @@ class ArenaProcess:
     pipe: Connection
 
     def request(self, command: str, seed: int = 0) -> Any:  # noqa: ANN401 - one of three numbers or ids
-        """Have it `create` a match, or count the clients `waiting` or the `cpu` seconds it used."""
+        """Send a command to the arena process and return its answer.
+
+        `create` creates a match with this seed; `waiting` counts the waiting clients, and
+        `cpu` the used seconds of processor time.
+        """
         self.pipe.send((command, seed))
         return self.pipe.recv()
 

@@ -32,7 +32,7 @@ from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_play.bot_runtime import (
     in_process_backend_settings,
     open_bot_dependencies,
-    run_bot_runtime,
+    run_poller_and_workers,
 )
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.local_run import bot_settings
@@ -89,7 +89,7 @@ def measure_and_print_load(
         for match_id in ids:
             assembly.dispatcher.dispatch(match_id, GAME.name)
         start_cpu, arena_start_cpu = time.process_time(), arena.request("cpu")
-        with run_bot_runtime(assembly.dispatcher, options, arena.pipe.close):
+        with run_poller_and_workers(assembly.dispatcher, options, arena.pipe.close):
             passed, sums = play_matches(assembly.match_log, seconds, log, concurrency)
             bot_cpu, arena_cpu = (
                 time.process_time() - start_cpu,

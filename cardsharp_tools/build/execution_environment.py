@@ -149,7 +149,7 @@ class ExecutionEnvironment:
             stack.callback(self._process.wait)
             stack.callback(self._process.kill)
             self._wait_for_message(_READY, _INIT_LIMIT)
-            self.init_usage = self.usage()
+            self.init_usage = self.resource_usage()
             self._stack = stack.pop_all()
         return self
 
@@ -200,7 +200,7 @@ class ExecutionEnvironment:
         self._messages.put((request.url.path.rpartition("/")[2], await request.body()))
         return JSONResponse({"status": "OK"}, HTTPStatus.ACCEPTED)
 
-    def usage(self) -> ProcessUsage:
+    def resource_usage(self) -> ProcessUsage:
         """Resources used by the environment so far."""
         process_folder = Path(f"/proc/{self._process.pid}")
         fields = (process_folder / "stat").read_text("latin-1").rpartition(")")[2].split()

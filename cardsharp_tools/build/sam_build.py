@@ -96,7 +96,7 @@ class Build:
             raise ConfigError(f"{folder} is missing. Run `make build` again.")
         return folder
 
-    def function_sizes(self) -> dict[str, int]:
+    def unzipped_function_sizes_with_layers(self) -> dict[str, int]:
         """Return the unzipped bytes of each function with its layers on the larger processor."""
         layers = max(
             sum(folder_size(self.built_folder(name)) for name in self.layer_names(architecture))
@@ -290,7 +290,7 @@ def check_function_sizes(build: Build, target: BuildTarget) -> int:
     processors = "this machine" if target.is_native else " and ".join(ARCHITECTURES)
     print_flushed(f"built for python{target.python} on {processors}, {shipped}: {build.folder}")
     too_large = False
-    for name, byte_count in build.function_sizes().items():
+    for name, byte_count in build.unzipped_function_sizes_with_layers().items():
         limit = MAX_BYTES_BY_FUNCTION.get(name, MAX_FUNCTION_BYTES)
         above = f", above the limit of {limit / 1e6:.0f} MB" if byte_count > limit else ""
         print_flushed(f"  {name:19} {byte_count / 1e6:5.1f} MB with layers{above}")

@@ -30,7 +30,7 @@ from cardsharp_tools.cli.console import (
     print_error,
     print_json,
     print_notice,
-    program_name,
+    program_command,
 )
 from cardsharp_tools.cli.exit_codes import ExitCode, error_exit_code, interrupt_exit_code
 from cardsharp_tools.cli.options import STDIN_PATH
@@ -39,7 +39,7 @@ from cardsharp_tools.cli.settings_file import SettingsFile
 from cardsharp_tools.executors.strategy_habits import take_hints
 from cardsharp_tools.games.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
 from cardsharp_tools.loopback import loopback_environment
-from cardsharp_tools.terminal.machine_faults import machine_fault
+from cardsharp_tools.terminal.machine_faults import describe_machine_fault
 from cardsharp_tools.terminal.streams import (
     check_working_folder,
     discard_pending_output,
@@ -284,7 +284,7 @@ def _resume_hint(arguments: Sequence[str], stop: KeyboardInterrupt) -> str:
 
     A person who stopped a command by Ctrl-C knows how to start it again.
     """
-    line, start = shlex.join([program_name(), *arguments]), " ".join((*arguments, ""))
+    line, start = shlex.join([program_command(), *arguments]), " ".join((*arguments, ""))
     has_run_file = "duel" in arguments and not {"--out", "--resume"}.isdisjoint(arguments)
     if has_run_file or start.startswith(tuple(f"{prefix} " for prefix in GO_ON)):
         return f" To continue, type: {line}"
@@ -305,7 +305,7 @@ def _report_failure(message: str, exit_code: ExitCode, arguments: Sequence[str])
 
 def _report_unexpected_error(error: Exception, arguments: Sequence[str]) -> ExitCode:
     """Report a fault of the machine or, if it is none, a bug of ours; return the exit code."""
-    message = machine_fault(error)
+    message = describe_machine_fault(error)
     if isinstance(error, OSError) and error.filename is None:  # perhaps of the output itself
         discard_pending_output()
     if message is None:

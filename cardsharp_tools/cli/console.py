@@ -106,7 +106,7 @@ def borderless_table(
     return Table(*headers, box=None, padding=(0, column_gap), pad_edge=False)
 
 
-def program_name() -> str:
+def program_command() -> str:
     """Return the command that runs this program: its name if the shell finds it, else its path."""
     program_path = Path(sys.argv[0])
     if shutil.which("cardsharp") or program_path.name != "cardsharp":
@@ -127,7 +127,7 @@ def print_json_or_lines(document: object, *lines: object, as_json: bool, style: 
 
 def print_command(command: str, purpose: str = "", console: Console | None = None) -> None:
     """Print a command of this program, ready to be copied, and what it is for."""
-    line = f"  {program_name()} {command}{purpose and f'   # {purpose}'}"
+    line = f"  {program_command()} {command}{purpose and f'   # {purpose}'}"
     (console or result_console()).print(
         line, style="dim", no_wrap=True, overflow="ignore", crop=False
     )
@@ -149,7 +149,7 @@ class _SanitizingConsole(Console):
             renderable = self.render_str(renderable, markup=False)
         if isinstance(renderable, Text) and not renderable.plain.isprintable():
             renderable = renderable.copy()
-            renderable.plain = "".join(map(visible_char, renderable.plain))
+            renderable.plain = "".join(map(replace_control_char, renderable.plain))
         return super().render(renderable, options)
 
     def print(self, *objects: Any, **options: Any) -> None:  # noqa: ANN401 - as rich has it
@@ -229,7 +229,7 @@ def _is_displayable(character: str) -> bool:
     return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
-def visible_char(character: str) -> str:
+def replace_control_char(character: str) -> str:
     """Return the character, or a visible replacement for a control character."""
     if _is_displayable(character):
         return character

@@ -108,7 +108,7 @@ class AdminPages:
             if request.cookies.get(_BROWSER_COOKIE) not in self._browser_ids:
                 seat = secrets.token_urlsafe(18)
                 self._browser_ids.add(seat)
-                self._login_throttle.remember_login_address(seat, ADMIN)
+                self._login_throttle.trust_login_address(seat, ADMIN)
                 response.set_cookie(_BROWSER_COOKIE, seat, httponly=True, samesite="strict")
             return response
 

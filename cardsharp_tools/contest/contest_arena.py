@@ -264,7 +264,7 @@ def play_team_matches(
 
 def _run_opponent_client(opponent_config: OpponentConfig) -> None:
     credentials = Credentials(opponent_config.user, opponent_config.password)
-    with ArenaClient(opponent_config.address, credentials) as client:
+    with ArenaClient(opponent_config.arena_address, credentials) as client:
         OpponentClient(client, opponent_config).play_forever()
 
 

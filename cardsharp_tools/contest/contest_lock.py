@@ -18,7 +18,7 @@ from typing import IO, Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from cardsharp.core.clock import utc_now
-from cardsharp.core.private_files import create_private_file
+from cardsharp.core.private_files import ensure_private_file
 from cardsharp.core.time_zones import to_local
 from cardsharp.errors import ConfigError
 from cardsharp_tools.local_play.handler_environment import Notify
@@ -128,7 +128,7 @@ def _build_busy_error(holder: LockHolder | None, suffix: str = "") -> ConfigErro
 
 
 def _open_lock_file(path: Path) -> IO[str]:
-    create_private_file(path)
+    ensure_private_file(path)
     return path.open("r+", encoding="utf-8")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from cardsharp.contest.contest_file import CONTEST_FILE_NAME, create_contest_in, open_contest_in
 from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.results import ContestRecords
-from cardsharp.core.private_files import create_private_file
+from cardsharp.core.private_files import ensure_private_file
 from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
@@ -85,7 +85,7 @@ class ContestManager:
         """Start a command for a contest; raise the same errors as `start`."""
         folder = self.folder(name)
         console = folder / CONSOLE_LOG
-        create_private_file(console)
+        ensure_private_file(console)
         with console.open("ab") as output:  # a practice that hands over writes to it as well
             output.truncate(0)
             arguments = [

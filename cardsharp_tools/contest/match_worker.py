@@ -118,8 +118,10 @@ class _AnnouncingPlayer(StrategyPlayer):
             raise _TeamCodeError(self._side, fault) from None
 
 
-def play_hosted_match(task: MatchTask, announce_turn: Callable[[str], None]) -> WorkerMatchResult:
-    """Play a match and store it in its log; a side whose code fails loses."""
+def play_and_store_hosted_match(
+    task: MatchTask, announce_turn: Callable[[str], None]
+) -> WorkerMatchResult:
+    """Play a match, store it in its log and return the points; a side whose code fails loses."""
     simulation, dice = (
         simulation_for_side_count(task.game, len(task.names)),
         lab_adapter(task.game).rngs_of_pair(task.seed, 0),
@@ -207,7 +209,7 @@ def main() -> None:
     task = TASK.validate_json(read_parameters())
     signal_ready()
     say = partial(print, flush=True)  # to stdout, which the parent reads
-    say(END.dump_json(play_hosted_match(task, say), by_alias=True).decode())
+    say(END.dump_json(play_and_store_hosted_match(task, say), by_alias=True).decode())
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.sandbox_supervisor import MAX_SANDBOX_BYTES, escape_control_chars
 from cardsharp_tools.executors.strategy_reference import SANDBOXED
-from cardsharp_tools.executors.submission import LARGEST, unpack_upload
+from cardsharp_tools.executors.submission import LARGEST, read_upload_contents
 
 _MAX_FORM_FIELD_BYTES = 10_000  # bytes of a form without its file
 _MAX_RECENT_MATCHES = 20  # number of matches that are shown
@@ -96,7 +96,7 @@ class LocalContestPages(ContestPages):
             if not closed:
                 versions = self._contest.submissions_of(team.id)
                 versions.add_version(
-                    unpack_upload(name, raw), get_game(self._records.settings.game)
+                    read_upload_contents(name, raw), get_game(self._records.settings.game)
                 )
         except ConfigError as error:
             closed = f"The submission was rejected: {error}"

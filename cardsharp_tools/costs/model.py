@@ -17,7 +17,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.options import CommandOptions
-from cardsharp_tools.local_cloud.template_files import all_template_resources, service_prefix
+from cardsharp_tools.local_cloud.template_files import (
+    all_template_resources,
+    service_resource_prefix,
+)
 
 PRICE_LIST = Path(__file__).with_name("prices.toml")
 MEASURED_USAGE_PATH = Path(__file__).with_name("measured.json")
@@ -195,7 +198,7 @@ def _compute_api_units(usage: ActivityUsage, times: float, megabytes: int) -> di
 
 def function_memory(game: str) -> int:
     """Return the megabytes of the function of a game's service, as its template deploys it."""
-    memory_size = all_template_resources()[f"{service_prefix(game)}Service"]["Properties"][
+    memory_size = all_template_resources()[f"{service_resource_prefix(game)}Service"]["Properties"][
         "MemorySize"
     ]
     return int(memory_size["Fn::If"][2]) if isinstance(memory_size, dict) else int(memory_size)
@@ -217,7 +220,7 @@ class ContestWorkload(CommandOptions):
 
     @property
     def hours(self) -> float:
-        """Duration of the day."""
+        """Hours of the contest day: practice and cup."""
         return self.practice_hours + CUP_HOURS
 
 

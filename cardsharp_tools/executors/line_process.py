@@ -186,10 +186,10 @@ class LineProcess:
         _kill_program(self.process)
 
     def kill_if_answer_due(self, exceeded_timeout: timedelta) -> bool:
-        """End a process that has not answered within `timeout`; return True if an answer is due.
+        """Kill a process that owes an answer; return True unless it is only starting.
 
-        Return False if the process is only starting. If no question is open, the process that
-        had it was ended for the same reason, and its caller is just being informed.
+        A process that is only starting is not killed. If no question is open, the process that
+        had it was killed for the same reason, and its caller is just being informed.
         """
         if self._is_busy:
             if self._timeout == PROGRAM_START_TIMEOUT:

@@ -45,7 +45,7 @@ def continue_in_guarded_child(parent: int, reporter_argument: str = "") -> None:
         _die_with_guard(os.getppid())
 
 
-def run_guarded_program(parent: int, error_fd: int, words: list[str]) -> None:
+def run_guarded_program(parent: int, error_fd: int, command: list[str]) -> None:
     """Guard a program until its end; write an error's number to `error_fd` if it cannot start."""
     _call_prctl(_ADOPT_ORPHANS, 1)
     os.set_inheritable(error_fd, False)  # noqa: FBT003 - takes no name
@@ -53,7 +53,7 @@ def run_guarded_program(parent: int, error_fd: int, words: list[str]) -> None:
     if not child:
         try:
             _die_with_guard(guard)
-            os.execvp(words[0], words)  # noqa: S606 - the user's own command
+            os.execvp(command[0], command)  # noqa: S606 - the user's own command
         except OSError as error:
             os.write(error_fd, str(error.errno).encode())
         os._exit(127)

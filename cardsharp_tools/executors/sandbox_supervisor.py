@@ -182,7 +182,10 @@ def escape_control_chars(text: str) -> str:
 
 
 class SandboxSupervisor:
-    """A running sandbox and the resources that it has used."""
+    """Supervisor of a running sandbox: forwards requests and kills it above its limits.
+
+    It measures the resources that the sandbox has used.
+    """
 
     def __init__(self, violation_log: str, command: list[str]) -> None:
         errors, written = os.pipe()

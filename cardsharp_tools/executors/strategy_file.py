@@ -155,7 +155,7 @@ def _register_trained_strategy(reference: Weights, game: Game) -> str:
 _import_listeners: list[Callable[[Path], None]] = []
 
 
-def import_in_this_process(on_import: Callable[[Path], None]) -> None:
+def enable_in_process_imports(on_import: Callable[[Path], None]) -> None:
     """Import strategy files in this process from now on; call `on_import` before each import."""
     _import_listeners[:] = [on_import]
 

@@ -70,11 +70,14 @@ class GlobalStateMonitor:
                     yield f"{prefix}{name}", value
 
     def record_state(self) -> None:
-        """Record the state before a decision."""
+        """Record the global state before a decision, for `record_changes`."""
         self._previous_state = self._read_state()
 
     def record_changes(self) -> None:
-        """Compare the state after a decision with that before it."""
+        """Record which global state a decision has changed: random numbers and globals.
+
+        The state is compared with that of `record_state`.
+        """
         random_state, numpy_state, globals_ = self._previous_state
         new_random_state, new_numpy_state, new_globals = self._read_state()
         if new_random_state != random_state:

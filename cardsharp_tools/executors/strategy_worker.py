@@ -46,7 +46,7 @@ def main(game: Game, file: StrategyFile) -> None:
     os._exit = _dump_stack_and_exit
     os.register_at_fork(after_in_child=crash_report.disable_crash_reports)
     crash_report.limit_memory()
-    strategy_file.import_in_this_process(lambda _file: None)
+    strategy_file.enable_in_process_imports(lambda _file: None)
     this = os.getpid()
     try:
         name = strategy_file.register_strategy(file, game)

@@ -20,7 +20,7 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from cardsharp.core.private_files import DIRECTORY_MODE, restrict_permissions
+from cardsharp.core.private_files import DIRECTORY_MODE, restrict_to_owner
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.play.game import Game
 from cardsharp_tools.executors import external_program, line_process
@@ -48,7 +48,7 @@ def read_submission(path: Path) -> Contents:
     if not path.is_dir():
         try:
             with path.open("rb") as file:
-                return unpack_upload(path.name, file.read(LARGEST + 1))
+                return read_upload_contents(path.name, file.read(LARGEST + 1))
         except OSError as error:
             raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
     files = [entry for entry in sorted(path.rglob("*")) if not _is_hidden(entry.relative_to(path))]
@@ -62,7 +62,7 @@ def read_submission(path: Path) -> Contents:
     return {name: entry.read_bytes() for name, entry in files_by_name.items()}
 
 
-def unpack_upload(name: str, raw: bytes) -> Contents:
+def read_upload_contents(name: str, raw: bytes) -> Contents:
     """Return the contents of an uploaded file or zip archive; raise as `read_submission` does."""
     _check_size(len(raw), 1)
     name = PurePosixPath(name.replace("\\", "/")).name
@@ -211,7 +211,7 @@ class TeamSubmissions(NamedTuple):
                 f"Your team has already submitted {MAX_VERSIONS} versions, which is the limit."
             )
         self.folder.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
-        restrict_permissions(self.folder.parent, DIRECTORY_MODE)
+        restrict_to_owner(self.folder.parent, DIRECTORY_MODE)
         with tempfile.TemporaryDirectory(prefix="new-", dir=self.folder) as temporary:
             draft = Path(temporary, "made")
             _write_files(contents, draft)

@@ -19,7 +19,7 @@ from cardsharp.pages.board_renderer import BoardRenderer
 from cardsharp.play.strategy import Decision
 from cardsharp_tools.game_rooms.local_match import SeatedBot
 from cardsharp_tools.terminal.human_player import Advisor, MoveUndone, PlayerPrompt, PlayerQuit
-from cardsharp_tools.terminal.screen import AnyScreen, Choice, ScreenMove
+from cardsharp_tools.terminal.screen import AnyScreen, Choice, RenderedMove
 
 AWAY_TIMEOUT = timedelta(
     seconds=45
@@ -91,7 +91,7 @@ class BrowserSeat:
     _pending_lines: list[str] = field(default_factory=list)
 
     def start_match(self, screen: AnyScreen, board_renderer: BoardRenderer) -> None:
-        """Begin a match."""
+        """Begin a match: take its screen and board, and clear what is left of the last one."""
         with self.condition:
             self.screen, self.board, self.seat = screen, board_renderer, screen.you
             self.updates, self.last_view = [], {}
@@ -139,7 +139,7 @@ class BrowserSeat:
                 self.notify_change()
         return prompt
 
-    def show_move(self, move: ScreenMove) -> None:
+    def show_move(self, move: RenderedMove) -> None:
         """Add a move to the history and to the next update of the page."""
         with self.condition:
             lines = [line.plain if isinstance(line, Text) else str(line) for line in move.lines]
@@ -181,7 +181,10 @@ class BrowserSeat:
             return self._set_answer(MoveUndone)
 
     def show_advice(self, question_number: int) -> str:
-        """Show advice on the question of that number; return like `answer`."""
+        """Show advice on the question of that number; return "", or "late" if it is not open.
+
+        The result is one of those of `answer`.
+        """
         with self.condition:
             prompt = self._find_current_question(question_number)
             if prompt is None:

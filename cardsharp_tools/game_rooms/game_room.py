@@ -187,7 +187,7 @@ class GameRoom:
                 browser_seat.start_match(sitting.screen(seat), self.board)
         sitting.play(seated, show_reasons=self.show_reasons, explain_rules=self.teach)
         self.failing_bots |= sitting.always_failing_bots
-        self.faults.update(sitting.fault_counts)
+        self.faults.update(sitting.fault_counts_by_bot)
         if self.stopped.is_set():
             return
         stored_matches = sitting.match_log_records()
@@ -224,7 +224,7 @@ class GameRoom:
                     analysis = build_analysis_view(part, until_next_match)
                 except CardsharpError as error:  # the next match can be played without it
                     name = part.record.match_id
-                    self._guard.report(f"Match {name} cannot be analysed: {error}")
+                    self._guard.report_once(f"Match {name} cannot be analysed: {error}")
                 finished_match.analyses.append(analysis)
                 self._notify_seats()
 

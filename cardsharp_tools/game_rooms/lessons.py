@@ -55,7 +55,7 @@ REVIEW_INTERVALS = tuple(
 )  # after so many good ones
 
 
-class Exercise(BaseModel):
+class DecisionReviewCard(BaseModel):
     """Decision to be asked again, with its cost, due date and number of correct answers."""
 
     game: str
@@ -67,9 +67,9 @@ class Exercise(BaseModel):
 
 
 class ExerciseDeck(BaseModel):
-    """All cards, and the matches that were already searched for them."""
+    """Deck of review cards, and the ids of the matches that were already searched for them."""
 
-    cards: list[Exercise] = []
+    cards: list[DecisionReviewCard] = []
     looked: list[str] = []
 
     @classmethod
@@ -93,7 +93,7 @@ class ExerciseDeck(BaseModel):
         except OSError as error:
             raise StoreError(f"{file} cannot be written: {error.strerror}.") from error
 
-    def due(self, game: Game, today: date) -> list[Exercise]:
+    def due_cards(self, game: Game, today: date) -> list[DecisionReviewCard]:
         """Return the cards of a game that are due, the costliest decision first."""
         cards = [card for card in self.cards if card.game == game.name and card.due <= today]
         return sorted(cards, key=lambda card: -card.cost)
@@ -104,7 +104,7 @@ class ExerciseDeck(BaseModel):
         fresh = (record for record in newest if record.match_id not in self.looked)
         return [record for record in fresh if record.outcome is not None]
 
-    def scan_match(self, game: Game, log: MatchReader, record: MatchRecord) -> None:
+    def add_cards_from_match(self, game: Game, log: MatchReader, record: MatchRecord) -> None:
         """Make a card for each marked decision that a person made in a match.
 
         Raises `StoreError` if a move of it cannot be read.
@@ -119,7 +119,7 @@ class ExerciseDeck(BaseModel):
             return
         with suppress(ConfigError):  # this kind of match has no judge
             self.cards += [
-                Exercise(
+                DecisionReviewCard(
                     game=game.name,
                     match=match,
                     sequence=point.sequence,
@@ -156,7 +156,7 @@ def _list_human_decisions(
 class ExerciseQuestion(NamedTuple):
     """Question of a lesson: a past decision, with its card, its player's screen and its step."""
 
-    card: Exercise
+    card: DecisionReviewCard
     decision_point: DecisionPoint
     screen: AnyScreen
     number: int  # of the step, as a match's page counts them from 1
@@ -186,7 +186,9 @@ class ExerciseQuestion(NamedTuple):
         )
 
 
-def make_question(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuestion | None:
+def make_question(
+    card: DecisionReviewCard, game: Game, log: MatchReader
+) -> ExerciseQuestion | None:
     """Return the question of a card, or None if its match is no longer stored.
 
     Raises `StoreError`.
@@ -199,7 +201,9 @@ def make_question(card: Exercise, game: Game, log: MatchReader) -> ExerciseQuest
     for decision_point in _list_human_decisions(game, record, moves):
         if decision_point.step.sequence == card.sequence:
             you, seats = decision_point.step.seat or 0, range(len(header.names or header.players))
-            player_names = [HUMAN_NAME if seat == you else header.name(seat) for seat in seats]
+            player_names = [
+                HUMAN_NAME if seat == you else header.player_name(seat) for seat in seats
+            ]
             step_number = sequences.index(card.sequence) + 1
             screen = screen_class(game)(player_names, you)
             screen.restore_score_from_header(record.header)
@@ -257,7 +261,7 @@ def judge_answer(
     )
 
 
-def schedule_next_review(card: Exercise, today: date, *, is_correct: bool) -> None:
+def schedule_next_review(card: DecisionReviewCard, today: date, *, is_correct: bool) -> None:
     """Record an answer: a correct one lengthens the interval, a wrong one resets it."""
     card.well = min(card.well + 1, len(REVIEW_INTERVALS)) if is_correct else 0
     card.due = today + REVIEW_INTERVALS[max(card.well, 1) - 1]

@@ -23,7 +23,7 @@ from cardsharp_tools.lab.game_adapter import LabMatch, PlayedAction, lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy
 from cardsharp_tools.lab.players import decide_guarded
 from cardsharp_tools.terminal.human_player import HumanPlayer, MoveUndone, PlayerQuit
-from cardsharp_tools.terminal.screen import AnyScreen, ScreenMove
+from cardsharp_tools.terminal.screen import AnyScreen, RenderedMove
 
 HUMAN_NAME = "you"  # name of the person, also in the match log
 StartState = tuple[
@@ -172,7 +172,7 @@ class LocalMatch(Generic[S, P, A]):
         self._show_text("" if self.point is None else self.point.start_message)
         if explain_rules:
             for person in human_players.values():
-                person.show_move(ScreenMove(person.screen.rules_introduction()))
+                person.show_move(RenderedMove(person.screen.rules_introduction()))
         self._show_position()
         while (seat := self.simulation.current_seat(self.state)) is not None:
             try:
@@ -220,7 +220,7 @@ class LocalMatch(Generic[S, P, A]):
 
     def _show_text(self, text: str) -> None:
         for person in self._humans_by_seat.values():
-            person.show_move(ScreenMove([text] if text else []))
+            person.show_move(RenderedMove([text] if text else []))
 
     def _request_decision(self, seat: int) -> DecisionResult[Decision[A]]:
         position = self.simulation.current_position(self.state)
@@ -234,8 +234,8 @@ class LocalMatch(Generic[S, P, A]):
         return decided._replace(decision=replace(decided.decision, reason=reason))
 
     def _add_explanations(
-        self, viewer_seat: int, screen_move: ScreenMove, seat: int, decision: Decision[A]
-    ) -> ScreenMove:
+        self, viewer_seat: int, screen_move: RenderedMove, seat: int, decision: Decision[A]
+    ) -> RenderedMove:
         """Return the move with added explanations.
 
         These are the bots' reasons at the end of a chapter, and notes about rules that are new
@@ -276,7 +276,7 @@ class LocalMatch(Generic[S, P, A]):
         return {bot.name for bot in self.bots.values() if bot.has_always_failed}
 
     @property
-    def fault_counts(self) -> dict[str, int]:
+    def fault_counts_by_bot(self) -> dict[str, int]:
         """Number of failed decisions of each user's bot that has failed."""
         return {bot.name: bot.faults for bot in self.bots.values() if bot.faults}
 

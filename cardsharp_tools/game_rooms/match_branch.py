@@ -26,9 +26,9 @@ from cardsharp_tools.lab.plan import AnySimulation, game_simulation
 from cardsharp_tools.match_sources.match_logs import (
     game_of_match,
     open_existing_log,
-    store_or_default,
+    resolve_match_log_location,
 )
-from cardsharp_tools.match_sources.sources import find_source, open_match
+from cardsharp_tools.match_sources.sources import find_source, load_match_with_moves
 
 _log = logging.getLogger(__name__)
 
@@ -75,12 +75,16 @@ class BranchPoint:
             earlier_actions.append(PlayedAction(step.state, step.action, None))
         raise ConfigError(f"Match {self.record.match_id} has no step {self.step_number}.")
 
-    def original_strategy(self, seat: int) -> BuiltIn | None:
+    def original_builtin_strategy(self, seat: int) -> BuiltIn | None:
         """Return the strategy of a seat if it is a built-in strategy."""
         header = header_of(self.record)
         seat_strategy = header.seats.get(seat)
         registered_names = registry_for(self.game.strategy_package).names()
-        candidates = (seat_strategy, header.name(seat), None if seat_strategy else header.opponent)
+        candidates = (
+            seat_strategy,
+            header.player_name(seat),
+            None if seat_strategy else header.opponent,
+        )
         names = (name for name in candidates if name in registered_names)
         return next(map(BuiltIn, names), None)
 
@@ -170,7 +174,7 @@ def parse_branch_point(
     match_id, step_number = (
         (match, int(step_text)) if at and step_text.isdecimal() else (match_ref, 1)
     )
-    opened_match = open_match(match_id, None, game)
+    opened_match = load_match_with_moves(match_id, None, game)
     return find_branch_point(
         opened_match.record, opened_match.moves, step_number, same_cards=same_cards
     )
@@ -198,7 +202,7 @@ def branches_in_log(match_id: str) -> Sequence[MatchRecord]:
                 (record.match_id, record.lease_version)
                 for record in log.matches(limit=_CACHE_KEY_MATCHES)
             )
-        return _load_branches_by_parent(store_or_default(), fresh).get(match_id, [])
+        return _load_branches_by_parent(resolve_match_log_location(), fresh).get(match_id, [])
     except ConfigError:  # no match was stored yet
         return []
     except StoreError as error:  # the match itself may be stored elsewhere and can be shown

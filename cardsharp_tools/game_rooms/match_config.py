@@ -16,7 +16,11 @@ from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyRefere
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, LocalMatch, SeatedBot
 from cardsharp_tools.game_rooms.match_branch import BranchPoint, StoredMatch
 from cardsharp_tools.lab.plan import AnySimulation, game_simulation
-from cardsharp_tools.match_sources.match_logs import import_match, open_log, store_or_default
+from cardsharp_tools.match_sources.match_logs import (
+    import_match,
+    open_log,
+    resolve_match_log_location,
+)
 from cardsharp_tools.terminal.human_player import Advisor
 
 AnySitting = LocalMatch[Any, Any, Any]
@@ -85,7 +89,7 @@ class MatchConfig:
         best = BuiltIn(self.game.default_strategy)
         strategies = {
             seat: (self.partner if seat in your_side else self.opponent)
-            or (point.original_strategy(seat) if point else None)
+            or (point.original_builtin_strategy(seat) if point else None)
             or best
             for seat in seats
             if seat not in people
@@ -139,7 +143,7 @@ def store_match_parts(parts: list[StoredMatch]) -> str | None:
     """
     stored_id = None
     try:
-        with open_log(store_or_default()) as log:
+        with open_log(resolve_match_log_location()) as log:
             for record, moves in parts:
                 import_match(record, moves, log)
                 stored_id = record.match_id

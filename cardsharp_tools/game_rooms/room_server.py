@@ -262,7 +262,7 @@ def serve_match_pages(
         yield server.url
 
 
-def is_local(host: str) -> bool:
+def is_loopback_host(host: str) -> bool:
     """Return True if only this machine can reach a server that listens at `host`."""
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -26,7 +26,7 @@ from cardsharp_tools.cli.options import Json
 from cardsharp_tools.executors.strategy_reference import FileReference, StrategyReference
 from cardsharp_tools.lab.confidence_interval import Interval
 from cardsharp_tools.lab.match_runner import check_can_store, match_indices_losses_first
-from cardsharp_tools.lab.match_runner import store_matches as keep_matches
+from cardsharp_tools.lab.match_runner import replay_and_store_matches as keep_matches
 from cardsharp_tools.lab.options import DuelOptions, Player, RunOptions
 from cardsharp_tools.lab.players import check_players
 from cardsharp_tools.lab.run_file import (
@@ -36,7 +36,7 @@ from cardsharp_tools.lab.run_file import (
 )
 from cardsharp_tools.lab.runner import make_executor, run_duel
 from cardsharp_tools.lab.strategy_checks import print_decision_profile, print_probe_results
-from cardsharp_tools.match_sources.match_logs import open_log, store_or_default
+from cardsharp_tools.match_sources.match_logs import open_log, resolve_match_log_location
 
 MAX_SPRT_PAIRS = 20_000  # pairs after which a sequential test ends without a decision
 
@@ -73,14 +73,14 @@ def duel(first: Player, second: Player, *, options: DuelOptions = _DUEL) -> None
     if options.save_matches is not None:
         check_can_store(plan)
     rule = None if tested is None else tested.stop_rule_text()
-    console.message_console().print(plan.stop_rule_text(rule), soft_wrap=True)
+    console.message_console().print(plan.describe_sample_and_stop_rule(rule), soft_wrap=True)
     apart = plan.has_strategy_file
     with make_executor(options.workers, options.cluster, isolate_strategies=apart) as pool:
         played = run_duel_with_progress(plan, pool, options.out, tested)
     warn_nondeterministic(played)
     ids: list[str] = []
     if options.save_matches is not None:
-        with open_log(store_or_default()) as log:
+        with open_log(resolve_match_log_location()) as log:
             match_indices, name = (
                 match_indices_losses_first(played, options.save_matches),
                 f"lab-{token_hex(3)}",
@@ -148,7 +148,7 @@ def round_robin(*players: Player, options: RunOptions = _RUN) -> None:
         for each in plans:
             check_players(each)  # before any match is played
         for each in plans:
-            console.message_console().print(each.stop_rule_text(), soft_wrap=True)
+            console.message_console().print(each.describe_sample_and_stop_rule(), soft_wrap=True)
             points, bounds = results[each.first, each.second] = run_duel(
                 each, pool
             ).best_points_and_interval

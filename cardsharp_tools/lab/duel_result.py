@@ -177,7 +177,9 @@ class DuelResult:
     def __str__(self) -> str:
         plan, bounds = self.plan, self.interval
         fair = (
-            f"; equal players: {100 * plan.expected_share:.1f}" if plan.opponent_copies > 1 else ""
+            f"; equal players: {100 * plan.equal_players_share:.1f}"
+            if plan.opponent_copies > 1
+            else ""
         )
         points = f"{self.points_percent:.1f} % of the points in {len(self.matches)} matches"
         bounded = f"(95 %: {bounds.low:.1f} to {bounds.high:.1f}{fair})"

@@ -40,7 +40,7 @@ class LabPlayer(Protocol):
         """Receive the final state of the match."""
 
 
-class ExternalPlayer(Protocol):
+class ExternalPlayerClient(Protocol):
     """Player that is no strategy in this process, such as an HTTP service."""
 
     def for_match(self, seats: tuple[int, ...], /) -> LabPlayer:
@@ -127,7 +127,7 @@ class LabAdapter:
         )
         return MatchRngs(table, table, first_rng, second_rng)
 
-    def find_external_player(self, _url: str) -> ExternalPlayer | None:
+    def find_external_player(self, _url: str) -> ExternalPlayerClient | None:
         """Return the player of the service at that address; None by default."""
         return None
 
@@ -136,7 +136,7 @@ class LabAdapter:
         del pure_python
         return None
 
-    def find_fast_pair_runner(self, _plan: DuelPlan) -> SeriesPlayer | None:
+    def find_compiled_series_player(self, _plan: DuelPlan) -> SeriesPlayer | None:
         """Return a faster player of full pairs with the same results, or None."""
         return None
 

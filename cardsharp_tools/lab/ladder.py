@@ -18,7 +18,7 @@ from cyclopts import Parameter
 from pydantic import BaseModel, field_validator
 
 from cardsharp.analysis.ratings import HeadToHeadScore, Rating, rating_of, ratings_of
-from cardsharp.core.private_files import create_private_file
+from cardsharp.core.private_files import ensure_private_file
 from cardsharp.errors import ConfigError, StrategyError
 from cardsharp.play.catalog import all_games
 from cardsharp.play.catalog import get_game as game_named
@@ -128,7 +128,7 @@ class RungResult(BaseModel, frozen=True, extra="forbid"):
         return HeadToHeadScore(self.pairs, self.points, self.squares)
 
     @property
-    def percent(self) -> float:
+    def points_percent(self) -> float:
         """Share of the points in per cent."""
         return 100 * self.points / self.pairs
 
@@ -156,7 +156,7 @@ def append_rung_result(file: Path, rung: RungResult) -> None:
 
     It begins with a line break, so that it is complete even if the last line is not.
     """
-    create_private_file(file)
+    ensure_private_file(file)
     with file.open("a", encoding="utf-8") as out:
         out.write(f"\n{rung.model_dump_json()}")
 

@@ -32,7 +32,7 @@ from cardsharp_tools.lab.duel_result import (
     Pair,
 )
 from cardsharp_tools.lab.game_adapter import (
-    ExternalPlayer,
+    ExternalPlayerClient,
     LabAdapter,
     LabMatch,
     LabPlayer,
@@ -165,7 +165,7 @@ class PairRunner:
         self.simulation = plan.simulation
         self.adapter: LabAdapter = lab_adapter(plan.game)
         self.series_history: tuple[list[tuple[int, Any]], list[tuple[int, Any]]] = ([], [])
-        self.external_players: list[ExternalPlayer | None] = []
+        self.external_players: list[ExternalPlayerClient | None] = []
         for player in (plan.first, plan.second):
             guest = find_external_player(plan, player)
             self.external_players.append(guest and stack.enter_context(closing(guest)))
@@ -277,7 +277,7 @@ def match_indices_losses_first(duel: DuelResult, count: int) -> list[MatchIndex]
     return [which for _, which in sorted(matches)[:count]]
 
 
-def store_matches(
+def replay_and_store_matches(
     plan: DuelPlan,
     match_indices: Collection[MatchIndex],
     run_name: str,

@@ -156,10 +156,10 @@ def mean_with_margin(values: Sequence[float]) -> Estimate:
 
 
 def our_side_statistics(game_name: str, match: StoredMatch) -> list[SideStatistics]:
-    """Return our sides of a finished match of a game, both if neither is ours.
+    """Return the statistics of our sides of a finished match, both if neither is ours.
 
-    The result is empty for a match that cannot be judged, and for one with an unreadable move:
-    what remains of it is another match.
+    The result is empty for a match that cannot be judged, and for one with an unreadable
+    move: what remains of it is another match.
     """
     record, moves = match
     if any(move.read_error is not None for move in moves):
@@ -196,7 +196,7 @@ def our_side_statistics(game_name: str, match: StoredMatch) -> list[SideStatisti
     return sides
 
 
-def analyse_matches(
+def side_statistics_by_match(
     game_name: str, matches: Iterable[StoredMatch], pool: Executor | None
 ) -> Iterator[list[SideStatistics]]:
     """Yield the side statistics of each match in order, and read matches lazily."""

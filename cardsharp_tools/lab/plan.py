@@ -64,7 +64,7 @@ class DuelPlan:
         return lab_simulation(self.game, self.opponent_copies)
 
     @property
-    def expected_share(self) -> float:
+    def equal_players_share(self) -> float:
         """Share of the points that equal players would have."""
         return 1 / len(self.simulation.sides)
 
@@ -73,7 +73,7 @@ class DuelPlan:
         """Number of matches that are played of each deal."""
         return len(self.simulation.sides)
 
-    def stop_rule_text(self, test: str | None = None) -> str:
+    def describe_sample_and_stop_rule(self, test: str | None = None) -> str:
         """Return the plan's sample size and stop rule as text, to be printed before the run.
 
         `test` describes the stop rule of a sequential test, if there is one.

@@ -44,7 +44,7 @@ from cardsharp_tools.executors.strategy_reference import (
     StrategyReference,
     Submission,
 )
-from cardsharp_tools.lab.game_adapter import ExternalPlayer, lab_adapter
+from cardsharp_tools.lab.game_adapter import ExternalPlayerClient, lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 
 AnyDecider = DecisionRunner[Any, Any, Any]
@@ -230,7 +230,7 @@ def build_unguarded_player(
     return plan.simulation.build_strategy(name, rngs, series_history)
 
 
-def find_external_player(plan: DuelPlan, player: StrategyReference) -> ExternalPlayer | None:
+def find_external_player(plan: DuelPlan, player: StrategyReference) -> ExternalPlayerClient | None:
     """Return the player of a service, or None for one that plays in this process."""
     if not isinstance(player, RemotePlayer):
         return None
@@ -245,7 +245,10 @@ def check_players(plan: DuelPlan) -> None:
     if plan.luck_adjusted and not lab_adapter(plan.game).has_luck_model:
         of = get_game(plan.game).title
         raise ConfigError(f"The luck of {of} cannot be measured. Remove --luck-adjusted.")
-    if not plan.pure_python and lab_adapter(plan.game).find_fast_pair_runner(plan) is not None:
+    if (
+        not plan.pure_python
+        and lab_adapter(plan.game).find_compiled_series_player(plan) is not None
+    ):
         return
     for player in (plan.first, plan.second):
         if find_external_player(plan, player) is None:

@@ -40,7 +40,7 @@ class _PairLine(BaseModel, frozen=True, extra="forbid"):
     matches: Pair
 
 
-def load_recorded_pairs(file: Path, plan: DuelPlan) -> dict[int, Pair]:
+def load_pairs_or_create_file(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     """Return the pairs in a run's file, which is created if it does not exist.
 
     A line that was not written completely is dropped. Raises `ConfigError` for a file of
@@ -154,7 +154,7 @@ def run_duel_with_progress(
 
     The pairs are stored in `run_file`, and those in it are not played again.
     """
-    recorded_pairs = {} if run_file is None else load_recorded_pairs(run_file, plan)
+    recorded_pairs = {} if run_file is None else load_pairs_or_create_file(run_file, plan)
     with ProgressBar(plan.pairs, plan.title, len(recorded_pairs)) as bar:
 
         def tell(played: list[NumberedPair]) -> None:

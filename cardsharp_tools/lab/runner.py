@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyError, Unreachable
 from cardsharp_tools.executors import crash_report, hang_monitor, process_guard
-from cardsharp_tools.executors.strategy_file import import_in_this_process
+from cardsharp_tools.executors.strategy_file import enable_in_process_imports
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, Pair
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.match_runner import play_series
@@ -81,7 +81,7 @@ def run_worker_task(function: Callable[..., T], *args: object) -> T:
 
     The strategy files that it uses are imported in this process, not in a further one.
     """
-    import_in_this_process(crash_report.enable_crash_reports)
+    enable_in_process_imports(crash_report.enable_crash_reports)
     this = os.getpid()
     result = function(*args)
     crash_report.exit_if_forked(this)
@@ -192,7 +192,7 @@ def play_series_task(plan: DuelPlan, task: Sequence[range]) -> list[NumberedPair
     A pair depends on the seed and its series alone.
     """
     engine = (
-        None if plan.pure_python else lab_adapter(plan.game).find_fast_pair_runner(plan)
+        None if plan.pure_python else lab_adapter(plan.game).find_compiled_series_player(plan)
     ) or play_series
     return [
         numbered_pair

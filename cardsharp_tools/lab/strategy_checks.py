@@ -167,8 +167,14 @@ def print_decision_profile(
         ProgressBar(plan.pairs, "deciding") as bar,
         make_executor(1, isolate_strategies=isinstance(strategy, FileReference)) as pool,
     ):
-        alone = None if pool is None else pool.submit(run_worker_task, measure_profile, plan)
-        measured = measure_profile(plan, bar.advance) if alone is None else alone.result()
+        alone = (
+            None
+            if pool is None
+            else pool.submit(run_worker_task, measure_decision_time_and_nodes, plan)
+        )
+        measured = (
+            measure_decision_time_and_nodes(plan, bar.advance) if alone is None else alone.result()
+        )
     headings = ("number", "mean ms", "p95 ms", "max ms", "mean nodes", "max")
     table = borderless_table("decisions", *headings, right_aligned=headings)
     for kind, times in measured.milliseconds.items():
@@ -186,7 +192,7 @@ def print_decision_profile(
     print_json_or_lines(document, table, as_json=options.as_json)
 
 
-def measure_profile(
+def measure_decision_time_and_nodes(
     plan: DuelPlan, on_progress: Callable[[], None] = lambda: None
 ) -> DecisionProfile:
     """Measure the decisions of `plan.first` in `plan.pairs` positions that it meets.

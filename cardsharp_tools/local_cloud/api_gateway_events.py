@@ -34,7 +34,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """An HTTP response to send."""
+    """HTTP response to send to a client: status, headers and body."""
 
     status: int
     headers: tuple[tuple[str, str], ...]

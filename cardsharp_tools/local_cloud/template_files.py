@@ -115,7 +115,7 @@ def all_template_resources() -> Mapping[str, dict[str, Any]]:
     }
 
 
-def service_prefix(game: str) -> str:
+def service_resource_prefix(game: str) -> str:
     """The prefix of the resources of a game's service: Blef, but Arena for Dead Man's Draw."""
     return "Arena" if game == "deadmansdraw" else game.capitalize()
 

@@ -83,7 +83,7 @@ def open_bot_dependencies(variables: Mapping[str, str]) -> Iterator[ArenaBotDepe
 
 
 @contextmanager
-def run_bot_runtime(
+def run_poller_and_workers(
     dispatcher: MatchDispatcher,
     options: LambdaSchedulerOptions,
     disconnect: Callable[[], None] | None = None,

@@ -53,14 +53,14 @@ def serve(
     Raises `ConfigError` if the game has no service, or a setting, the store or the port cannot
     be used.
     """
-    with create_game_service(game, store, address, settings) as running:
+    with unstarted_game_service(game, store, address, settings) as running:
         # Not earlier: a signal while the event loop is being made leaves a trace.
         base_url = f"{running.url}{service_definition(game).base_path}"
-        running.run(lambda: on_listening(base_url))
+        running.run_in_foreground(lambda: on_listening(base_url))
 
 
 @contextmanager
-def create_game_service(
+def unstarted_game_service(
     game: Game,
     store: str = IN_MEMORY,
     address: tuple[str, int] = ANY_FREE_PORT,
@@ -78,7 +78,7 @@ def create_game_service(
     running = ServiceServer(answer, address, feed_endpoint=endpoint if service.has_feed else None)
     try:
         with (
-            store_environment(game, store) as variables,
+            prepare_store_environment(game, store) as variables,
             _run_inviting_bots(game, store, running.url) as bot,
         ):
             environment = {**variables, **feed, **bot, **(settings or {})}
@@ -133,8 +133,11 @@ def service_definition(game: Game) -> HttpService:
 
 
 @contextmanager
-def store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
-    """Yield the environment variable that makes a game's service use `store`."""
+def prepare_store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[str, str]]:
+    """Prepare a store; yield the environment variable that makes a game's service use it.
+
+    For the emulator, start one and create the table. Raises `ConfigError` for another store.
+    """
     variable = service_definition(game).store_setting
     if store.startswith("sqlite:"):
         yield {variable: store}
@@ -143,10 +146,12 @@ def store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Mapping[st
         raise ConfigError(f"--store must be sqlite:FILE or {EMULATOR}, not '{store}'.")
     # boto3 is slow to import, and not needed for the embedded store.
     from cardsharp_tools.local_cloud.emulator import Emulator  # noqa: PLC0415
-    from cardsharp_tools.local_cloud.template_files import create_table, service_prefix  # noqa: PLC0415
+    from cardsharp_tools.local_cloud.template_files import create_table, service_resource_prefix  # noqa: PLC0415
 
     with Emulator() as emulator, override_settings_environment(emulator.environment):
-        table = create_table(emulator.client("dynamodb"), f"{service_prefix(game.name)}Table")
+        table = create_table(
+            emulator.client("dynamodb"), f"{service_resource_prefix(game.name)}Table"
+        )
         yield {variable: f"dynamodb:{table}"}
 
 

@@ -10,9 +10,9 @@ from typing import Self
 
 from cardsharp.aws.telemetry import LOGGER, logger, redirect_logs_and_metrics
 from cardsharp.bot.settings import PREFIX
-from cardsharp.core.private_files import create_private_file
+from cardsharp.core.private_files import ensure_private_file
 from cardsharp.core.redaction import redact
-from cardsharp_tools.cli.console import print_error, visible_char
+from cardsharp_tools.cli.console import print_error, replace_control_char
 from cardsharp_tools.local_server.log_filter import RepeatFilter
 
 AWS_PREFIX = "AWS_"
@@ -109,7 +109,7 @@ class LogFile(io.TextIOWrapper):
     """
 
     def __init__(self, path: Path) -> None:
-        create_private_file(path)
+        ensure_private_file(path)
         self._path = path
         self._has_failed = False
         self._byte_count = path.stat().st_size
@@ -135,7 +135,7 @@ class LogFile(io.TextIOWrapper):
     def _rotate(self) -> None:
         super().flush()
         self._path.replace(self._path.with_name(f"{self._path.name}.1"))
-        create_private_file(self._path)
+        ensure_private_file(self._path)
         with self._path.open("ab") as new_file:
             os.dup2(new_file.fileno(), self.fileno())
         self._byte_count = 0
@@ -174,7 +174,7 @@ class _RedactingFormatter(logging.Formatter):
                 f"{retry['callable']} failed: {retry['caused_by']}. Retry {retry['retry_num']} "
                 f"follows in {retry['wait_for']} s."
             )
-        return "".join(map(visible_char, super().formatMessage(record)))
+        return "".join(map(replace_control_char, super().formatMessage(record)))
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line without secrets."""

@@ -25,7 +25,7 @@ from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
     OnRunning,
     open_bot_dependencies,
-    run_bot_runtime,
+    run_poller_and_workers,
     start_cloud_backend,
 )
 from cardsharp_tools.local_play.opponent import (
@@ -117,7 +117,7 @@ def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
             arena.stop()
 
         home = LambdaSchedulerOptions(concurrency=config.concurrency)
-        stack.enter_context(run_bot_runtime(assembly.dispatcher, home, hang_up))
+        stack.enter_context(run_poller_and_workers(assembly.dispatcher, home, hang_up))
         yield LocalRun(config, assembly, admin, opponent.check)
 
 

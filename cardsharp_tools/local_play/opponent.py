@@ -52,7 +52,7 @@ class OpponentConfig:
         return self.user.partition("-")[0]
 
     @property
-    def address(self) -> ServiceAddress:
+    def arena_address(self) -> ServiceAddress:
         """Address of the arena, with the certificate authority to trust."""
         return ServiceAddress(self.url, None if self.ca_file is None else Path(self.ca_file))
 
@@ -137,7 +137,7 @@ def main() -> None:
     """Play by the configuration on stdin."""
     config = _CONFIG.validate_json(read_parameters())
     try:
-        with ArenaClient(config.address, Credentials(config.user, config.password)) as client:
+        with ArenaClient(config.arena_address, Credentials(config.user, config.password)) as client:
             with redirect_stdout(sys.stderr):  # our parent reads stdout
                 opponent = OpponentClient(client, config)
             signal_ready()

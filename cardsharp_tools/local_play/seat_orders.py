@@ -22,7 +22,7 @@ from cardsharp_tools.local_cloud.lambda_events import (
     failure_observer,
 )
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
-from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_bot_runtime
+from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_poller_and_workers
 from cardsharp_tools.local_play.handler_environment import (
     Notify,
     forward_warnings,
@@ -79,7 +79,7 @@ def run_workers(store: Path, notify: Notify, concurrency: int) -> Iterator[SeatD
         options = LambdaSchedulerOptions(
             concurrency=concurrency, on_invocation=failure_observer(notify)
         )
-        at_work = run_bot_runtime(
+        at_work = run_poller_and_workers(
             dependencies.dispatcher, options, worker_time=LOCAL_WORKER_TIME, poller_handler=lookout
         )
         stack.enter_context(at_work)

@@ -115,7 +115,7 @@ def run(config: ArenaConfig, on_started: Callable[[str], None] = lambda _url: No
     if logging.lastResort is not None:  # what warns at a terminal
         logging.lastResort.addFilter(RepeatFilter())
     arena = ArenaServer(config)
-    arena.run(lambda: on_started(arena.url))
+    arena.run_in_foreground(lambda: on_started(arena.url))
 
 
 def _raise_file_limit() -> None:

@@ -41,7 +41,7 @@ MIN_CONNECTION_AGE = timedelta(
 
 
 class ConnectionState(IntEnum):
-    """Use of a connection, in ascending order of priority."""
+    """State of a connection by its use, in ascending order of priority."""
 
     NEW = 0
     IDLE = 1

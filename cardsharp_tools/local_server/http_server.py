@@ -204,7 +204,7 @@ class BackgroundServer:
             raise ConfigError(f"{self._server_name} did not start. Its log says why.")
         return self
 
-    def run(self, on_started: Callable[[], None] = lambda: None) -> None:
+    def run_in_foreground(self, on_started: Callable[[], None] = lambda: None) -> None:
         """Serve in this thread until SIGINT or SIGTERM; call `on_started` at the start."""
         self._server.on_started = on_started
         with suppress(KeyboardInterrupt):

@@ -13,7 +13,7 @@ from cardsharp.analysis.match_listing import MAX_LISTED_HEADERS, is_match_of, ne
 from cardsharp.analysis.replay import header_of
 from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.core.clock import SystemClock
-from cardsharp.core.private_files import DIRECTORY_MODE, restrict_permissions
+from cardsharp.core.private_files import DIRECTORY_MODE, restrict_to_owner
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game as game_called
 from cardsharp.play.game import Game
@@ -95,7 +95,7 @@ def data_folder() -> Path:
         )
     except RuntimeError as error:
         raise ConfigError("There is no home folder; set XDG_DATA_HOME to a folder.") from error
-    restrict_permissions(folder, DIRECTORY_MODE)
+    restrict_to_owner(folder, DIRECTORY_MODE)
     return folder
 
 
@@ -104,7 +104,7 @@ def default_store() -> str:
     return f"{SQLITE_PREFIX}{data_folder() / 'matches.db'}"
 
 
-def store_or_default(store: str | None = None) -> str:
+def resolve_match_log_location(store: str | None = None) -> str:
     """Return the match log to use: the given one, the environment's, or the default."""
     return store or os.environ.get("CARDSHARP_STORE", "") or default_store()
 
@@ -129,7 +129,7 @@ def open_existing_log(
             f"There is no '{store}'; a source is a contest's folder, an arena's address, a FILE or "
             "folder of recorded matches, - for the standard input, sqlite:FILE or dynamodb:TABLE."
         )
-    name = store_or_default(store)
+    name = resolve_match_log_location(store)
     file = parse_sqlite_location(name)
     if name.startswith(SQLITE_PREFIX) and not file.is_file():
         raise ConfigError(
@@ -153,7 +153,7 @@ def open_game_log(game: Game | None, store: str | None) -> AbstractContextManage
 @contextmanager
 def open_existing_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
     """Open an existing SQLite match log for writing; raise `ConfigError` otherwise."""
-    name = store_or_default(store)
+    name = resolve_match_log_location(store)
     if not name.startswith(SQLITE_PREFIX):
         raise ConfigError(f"{name} is not a sqlite:FILE; matches of other logs cannot be deleted.")
     with (
@@ -227,7 +227,7 @@ def readable_matches(
     return matching
 
 
-def find_match(log: MatchReader, match_ref: str, game: Game | None = None) -> str:
+def resolve_match_id(log: MatchReader, match_ref: str, game: Game | None = None) -> str:
     """Return the id of the match that `match_ref` names: `last` (of `game`), or a part of an id.
 
     Raises `ConfigError` if there is no such match, or more than one.

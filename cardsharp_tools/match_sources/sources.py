@@ -27,9 +27,9 @@ from cardsharp_tools.cli.options import STDIN_PATH
 from cardsharp_tools.http_session import http_session, proxy_failure, resolve_proxy
 from cardsharp_tools.match_sources.match_logs import (
     LAST_MATCH,
-    find_match,
     game_of_match,
     open_game_log,
+    resolve_match_id,
 )
 from cardsharp_tools.match_sources.recordings import (
     RECORDING_SUFFIXES,
@@ -235,7 +235,7 @@ def find_match_source(
     else:
         source = find_source(store, game)
     with source.open_reader() as log:
-        return source, find_match(log, match_ref, game)
+        return source, resolve_match_id(log, match_ref, game)
 
 
 def _find_in_archive_or_log(match_ref: str, game: Game) -> tuple[MatchSource, str]:
@@ -250,7 +250,7 @@ def _find_in_archive_or_log(match_ref: str, game: Game) -> tuple[MatchSource, st
     for source in (find_source(None, game), find_source(None)):
         try:
             with source.open_reader() as log:
-                match_id = find_match(log, match_ref, game)
+                match_id = resolve_match_id(log, match_ref, game)
                 record = log.match(match_id)
         except ConfigError as error:
             faults.append(error)
@@ -273,7 +273,7 @@ class OpenedMatch(NamedTuple):
     lost_moves: list[object]
 
 
-def open_match(match_ref: str, store: str | None, game: Game | None) -> OpenedMatch:
+def load_match_with_moves(match_ref: str, store: str | None, game: Game | None) -> OpenedMatch:
     """Return the match that `match_ref` names (see `find_match_source`), with its moves.
 
     A move that cannot be read is reported on stderr and left out. Raises `ConfigError` for no

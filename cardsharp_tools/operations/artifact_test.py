@@ -42,7 +42,10 @@ from cardsharp_tools.local_cloud.api_gateway_events import (
 )
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import Event, schedule_event, sqs_event
-from cardsharp_tools.local_cloud.template_files import dedicated_stack_game_names, service_prefix
+from cardsharp_tools.local_cloud.template_files import (
+    dedicated_stack_game_names,
+    service_resource_prefix,
+)
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
     OPPONENT_CREDENTIALS,
@@ -174,7 +177,7 @@ def run_all_functions(setup: ArtifactTestSetup) -> tuple[list[FunctionMetrics], 
         "Director": [schedule_event(timestamp)],
         "ViewerService": [json.loads(_LIST_EVENT_FILE.read_text("utf-8"))],
         **{
-            f"{service_prefix(game)}Service": sample_requests(game)
+            f"{service_resource_prefix(game)}Service": sample_requests(game)
             for game in dedicated_stack_game_names()
         },
     }
@@ -213,7 +216,7 @@ def _measure_function(
             _time_invocation(sandbox, events[-1], warm_timeout or timeout)[1]
             for _ in range(_WARM_CALL_COUNT)
         ]
-        peak, usual = sandbox.usage().peak_bytes, sorted(calls)[_WARM_CALL_COUNT // 2]
+        peak, usual = sandbox.resource_usage().peak_bytes, sorted(calls)[_WARM_CALL_COUNT // 2]
         return FunctionMetrics(name, sandbox.init_usage.cpu, first_duration, peak, usual)
 
 
@@ -224,7 +227,7 @@ def _time_invocation(
 
     Raise `ConfigError` unless its response is a success.
     """
-    clock, start_cpu = SystemClock(), sandbox.usage().cpu
+    clock, start_cpu = SystemClock(), sandbox.resource_usage().cpu
     began = clock.monotonic()
     response = sandbox.invoke(event, timeout)
     took = timedelta(seconds=clock.monotonic() - began)
@@ -233,7 +236,7 @@ def _time_invocation(
     is_http = isinstance(response, dict) and "statusCode" in response
     if is_http and not is_expected_status(event, int(response["statusCode"])):
         raise ConfigError(f"A request was refused: {response}.")
-    return sandbox.usage().cpu - start_cpu, took
+    return sandbox.resource_usage().cpu - start_cpu, took
 
 
 def main() -> None:

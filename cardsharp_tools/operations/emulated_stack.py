@@ -35,8 +35,8 @@ from cardsharp_tools.operations.preflight import default_demand, run_preflight_c
 from cardsharp_tools.operations.stack import DEFAULT_NAME, Client, Clients, Stack, find_stack
 from cardsharp_tools.operations.stack_control import (
     VIEWER_SERVICE,
-    rotate_arena_secret,
-    rotate_service_secret,
+    replace_arena_credentials,
+    store_service_password,
 )
 
 VIEWER_PASSWORD = "a password for the pages of the trial"  # noqa: S105 - a variable or parameter name, no secret
@@ -84,9 +84,9 @@ def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployme
             with ArenaClient(arena.url, Credentials(user, password)) as client:
                 client.whoami()
 
-        rotate_arena_secret(deployed_stack, *BOT_CREDENTIALS, check)
+        replace_arena_credentials(deployed_stack, *BOT_CREDENTIALS, check)
         services = _deploy_services(emulator, built)
-        rotate_service_secret(services[VIEWER_SERVICE], VIEWER_SERVICE, VIEWER_PASSWORD)
+        store_service_password(services[VIEWER_SERVICE], VIEWER_SERVICE, VIEWER_PASSWORD)
         yield EmulatedDeployment(deployed_stack, services, arena, emulator, built)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.errors import InvalidInput, StoreError
 from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
-from cardsharp.store.dynamodb_match_upgrade import legacy_match_ids, rewrite_match
+from cardsharp.store.dynamodb_match_upgrade import legacy_finished_match_ids, rewrite_match
 from cardsharp.store.match_log import (
     NO_SUMMARIES,
     MatchReader,
@@ -48,7 +48,7 @@ def export_missing_matches(source: MatchReader, path: Path) -> int:
 
 def rewrite_legacy_matches(table: DynamoTable, reader: DynamoMatchReader) -> int:
     """Rewrite the finished matches of earlier versions as plain attributes; return how many."""
-    ids = legacy_match_ids(table)
+    ids = legacy_finished_match_ids(table)
     for match_id in ids:
         rewrite_match(table, reader, match_id, _summarize_moves)
     return len(ids)

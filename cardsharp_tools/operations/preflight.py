@@ -14,7 +14,7 @@ from cardsharp_tools.local_cloud.template_files import (
     TEMPLATE,
     all_template_resources,
     load_template,
-    service_prefix,
+    service_resource_prefix,
 )
 from cardsharp_tools.operations.stack import DEFAULT_NAME, Client, Clients, find_stack
 
@@ -81,7 +81,7 @@ class ConcurrencyDemand:
             for name, resource in all_template_resources().items()
             if "ReservedConcurrentExecutions" in resource.get("Properties", {})
         }
-        function_names = [f"{service_prefix(service)}Service" for service in self.services]
+        function_names = [f"{service_resource_prefix(service)}Service" for service in self.services]
         function_names += ["ViewerService"] if self.web else []
         function_names += ["Poller"] if self.matches else []
         function_names += ["Director"] if ARENA_SERVICE in self.services else []

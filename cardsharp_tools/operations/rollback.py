@@ -20,7 +20,7 @@ class VersionChange:
     new_version: str
 
     def document(self) -> dict[str, str]:
-        """The same as a JSON document."""
+        """Return the function and its earlier and new version as a JSON document."""
         return {"function": self.function, "from": self.old_version, "to": self.new_version}
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp.server.access_gate import TOKEN_PARAMETER, sign_access_token
 from cardsharp_tools.cli.health_checks import CheckResult, run_check
-from cardsharp_tools.local_cloud.template_files import service_prefix
+from cardsharp_tools.local_cloud.template_files import service_resource_prefix
 from cardsharp_tools.operations.dead_letters import DeadLetterQueueKind, drop
 from cardsharp_tools.operations.stack import CamelCaseModel, Stack, Timestamp
 
@@ -73,7 +73,7 @@ def check_arena_requires_login(stack: Stack) -> None:
         )
 
 
-def rotate_arena_secret(
+def replace_arena_credentials(
     stack: Stack, username: str, password: str, verify: Callable[[str, str], None]
 ) -> None:
     """Store user and password in the stack's secret once `verify` has accepted them.
@@ -90,9 +90,9 @@ def rotate_arena_secret(
     drop(stack, None, DeadLetterQueueKind.POLLER)
 
 
-def rotate_service_secret(stack: Stack, service: str, password: str) -> None:
+def store_service_password(stack: Stack, service: str, password: str) -> None:
     """Store the password of a service or the pages in its secret; raise `ConfigError`."""
-    if f"{service_prefix(service)}Name" not in stack.outputs:
+    if f"{service_resource_prefix(service)}Name" not in stack.outputs:
         kind = "pages" if service == VIEWER_SERVICE else "arena"
         raise ConfigError(
             f"The stack {stack.name} has no service {service}. Name the stack of the {kind} with "

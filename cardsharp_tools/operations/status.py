@@ -45,7 +45,7 @@ class BotStatus(CamelCaseModel):
         return super().document() | {"paused": self.settings.paused}
 
 
-class DirectorStatus(CamelCaseModel):
+class ArenaDirectorStatus(CamelCaseModel):
     """Status of an arena's director; the last two fields count the last hour."""
 
     waiting: int
@@ -62,7 +62,7 @@ class StackStatus(CamelCaseModel):
     quota: int  # concurrent executions of the account, for all functions together
     alarms: tuple[str, ...]
     bot: BotStatus | None = Field(exclude=True)
-    director: DirectorStatus | None = Field(exclude=True)
+    director: ArenaDirectorStatus | None = Field(exclude=True)
     problems: tuple[str, ...]
 
     def document(self) -> dict[str, object]:
@@ -106,7 +106,7 @@ def read_status(stack: Stack) -> StackStatus:
     bot = _read_bot_status(stack, current_time) if stack.has_bot else None
     director = None
     if stack.has_director:
-        director = DirectorStatus(
+        director = ArenaDirectorStatus(
             waiting=_read_queue_depth(stack, DeadLetterQueueKind.DIRECTOR.source_queue_url(stack)),
             dead_letters=_read_queue_depth(stack, DeadLetterQueueKind.DIRECTOR.queue_url(stack)),
             errors=_sum_director_metric(stack, "Errors", current_time),
@@ -150,7 +150,10 @@ def _read_bot_status(stack: Stack, current_time: datetime) -> BotStatus:
 
 
 def _list_problems(
-    stack: Stack, bot: BotStatus | None, director: DirectorStatus | None, current_time: datetime
+    stack: Stack,
+    bot: BotStatus | None,
+    director: ArenaDirectorStatus | None,
+    current_time: datetime,
 ) -> Iterator[str]:
     counted: dict[str, int] = {}
     if bot is not None:
@@ -247,7 +250,7 @@ def active_alarms(stack: Stack) -> tuple[str, ...]:
     return tuple(sorted(logical.get(alarm["AlarmName"], alarm["AlarmName"]) for alarm in listed))
 
 
-def month_to_date_cost(client: Clients, current_time: datetime) -> str:
+def project_cost_this_month_text(client: Clients, current_time: datetime) -> str:
     """Return the month's cost of all our stacks so far, as billed by AWS; a request costs a cent.
 
     No cost is recorded until `project` is made a cost allocation tag in the billing console.

@@ -31,10 +31,10 @@ def series_player(first: StrategyReference, second: StrategyReference) -> Series
     """
     if native_player(first) is None or native_player(second) is None:
         return None
-    return play_compiled
+    return play_compiled_pairs
 
 
-def play_compiled(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pair]:
+def play_compiled_pairs(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pair]:
     """Play the consecutive pairs of one series in this process."""
     engine, first_player, second_player = (
         load_engine(),

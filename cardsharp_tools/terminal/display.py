@@ -30,21 +30,21 @@ class DisplayErrorGuard:
         try:
             show()
         except CardsharpError as error:
-            self.report(f"{subject} cannot be shown: {error}")
+            self.report_once(f"{subject} cannot be shown: {error}")
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 _discard_output()
             reason = error.strerror or "its reader has gone"
-            self.report(f"The output cannot be written: {reason}.")
+            self.report_once(f"The output cannot be written: {reason}.")
         except Exception as error:  # noqa: BLE001 - what plays is worth more
             _log.exception("%s cannot be shown", subject)
             name = type(error).__name__
-            self.report(f"{subject} cannot be shown, because of a bug in Cardsharp ({name}).")
+            self.report_once(f"{subject} cannot be shown, because of a bug in Cardsharp ({name}).")
         else:
             return True
         return False
 
-    def report(self, sentence: str) -> None:
+    def report_once(self, sentence: str) -> None:
         """Report a failure, unless it was reported before."""
         if sentence not in self._reported_errors:
             self._reported_errors.add(sentence)

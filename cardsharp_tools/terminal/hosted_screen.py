@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cardsharp.server.hosted.hosted_game import load_hosted_game
-from cardsharp_tools.terminal.screen import AnyScreen, Choice, ScreenMove
+from cardsharp_tools.terminal.screen import AnyScreen, Choice, RenderedMove
 
 
 def hosted_screen(folder: str) -> type[AnyScreen]:
@@ -30,8 +30,8 @@ def hosted_screen(folder: str) -> type[AnyScreen]:
             previous_state: Any,  # noqa: ANN401 - of any game
             action: Any,  # noqa: ANN401
             _next_state: Any,  # noqa: ANN401
-        ) -> ScreenMove:
+        ) -> RenderedMove:
             seat = simulation.current_seat(previous_state) or 0
-            return ScreenMove([f"{self.names[seat]}: {action}"], ends_chapter=True)
+            return RenderedMove([f"{self.names[seat]}: {action}"], ends_chapter=True)
 
     return Hosted

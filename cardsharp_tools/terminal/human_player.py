@@ -15,8 +15,8 @@ from cardsharp_tools.terminal.match_printer import options_table
 from cardsharp_tools.terminal.screen import (
     SCREEN_LINES,
     Choice,
+    RenderedMove,
     Screen,
-    ScreenMove,
     ambiguous_input_text,
     matching_choices,
 )
@@ -128,7 +128,7 @@ class HumanPlayer(Protocol[P, A]):
     def decide(self, position: P) -> Decision[A]:
         """Return the person's decision; raise `PlayerQuit` if the person leaves."""
 
-    def show_move(self, move: ScreenMove) -> None:
+    def show_move(self, move: RenderedMove) -> None:
         """Show a move."""
 
     def show_position(self, position: P, to_act: int | None) -> None:
@@ -153,7 +153,7 @@ class TerminalPlayer(Generic[P, A]):
     _previous_chapter: list[RenderableType] = field(default_factory=list, init=False)
     _current_chapter: list[RenderableType] = field(default_factory=list, init=False)
 
-    def show_move(self, move: ScreenMove) -> None:
+    def show_move(self, move: RenderedMove) -> None:
         """Print a move, and keep it for the next display."""
         self._print_lines(move.lines)
         self._history_lines += move.lines

@@ -27,7 +27,7 @@ _ADVICE = {
 _NO_TEMPORARY = "No usable temporary"  # begins the error of the module tempfile
 
 
-def machine_fault(error: Exception) -> str | None:
+def describe_machine_fault(error: Exception) -> str | None:
     """Return what the machine refused and what to do about it; None for a fault of our own."""
     if isinstance(error, MemoryError):
         return f"The memory is used up. {_ADVICE[errno.ENOMEM]}"

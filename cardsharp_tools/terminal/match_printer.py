@@ -160,7 +160,9 @@ class StepPrinter(Generic[S]):
         for decision_number, step in enumerate(our_steps, 1):
             step_text = f"step {steps.index(step) + 1}"
             title = f"turn {turn}, decision {decision_number} of {len(our_steps)}, {step_text}"
-            _print_decision(console, title, step, self.position_text(step), self.outcome_text(step))
+            _print_decision(
+                console, title, step, self.position_text(step), self.resulting_events_text(step)
+            )
 
     def title(self, header: Header) -> str:
         """Return the names of the players, joined by " v ", or else the name of the game."""
@@ -174,7 +176,7 @@ class StepPrinter(Generic[S]):
         """Return a step as a JSON document."""
         return step_json(step)
 
-    def outcome_text(self, step: S) -> Text:
+    def resulting_events_text(self, step: S) -> Text:
         """Return what came of a decision, as text."""
         return Text(step.description)
 

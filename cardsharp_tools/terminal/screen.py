@@ -55,11 +55,11 @@ class ChoiceGroup(NamedTuple, Generic[A]):
     implausible: bool = False
 
 
-class ScreenMove(NamedTuple):
-    """Display of a move.
+class RenderedMove(NamedTuple):
+    """Display of a move that was made, as a screen shows it.
 
-    `ends_chapter` is True if the move ends a chapter; `final_view` is shown before the match
-    goes on.
+    `ends_chapter` is True if the move ends a chapter; `final_view` is shown before the
+    match goes on.
     """
 
     lines: Sequence[RenderableType] = ()
@@ -121,7 +121,7 @@ class Screen(Generic[S, P, A]):
         """Return the choices by kind, with those that are disabled now."""
         return [ChoiceGroup("", self.choices(position))]
 
-    def render_screen_move(self, previous_state: S, action: A, next_state: S) -> ScreenMove:
+    def render_screen_move(self, previous_state: S, action: A, next_state: S) -> RenderedMove:
         """Return the display of an action, as far as the person may see it."""
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""The arena's own pages in a real browser."""
+"""Browser tests of the arena's pages."""
 
 import re
 from collections.abc import Iterator
@@ -19,25 +19,25 @@ from support.browser import (
 
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
-TIMED = re.compile(r"\d\d:\d\d:\d\d, \d+\.\d s")  # when a move was made, and after how long
+MOVE_TIME = re.compile(r"\d\d:\d\d:\d\d, \d+\.\d s")  # when a move was made, and after how long
 
-PRESSED = {"mouse": Locator.click, "no script": Locator.click, "touch": Locator.tap}
+PRESS_ACTIONS = {"mouse": Locator.click, "no script": Locator.click, "touch": Locator.tap}
 HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArenaServer]:
-    """An arena with one match, whose tag is what somebody hostile would write."""
+    """An arena with one match that has a hostile tag."""
     with running_arena(tmp_path_factory.mktemp("arena")) as (arena, _):
         arena.create_match_and_get_id([ALICE, BOB], tags=[HOSTILE])
         yield arena
 
 
-def seen_by_alice(
+def open_page_as_alice(
     browser: Browser,
     **context: Any,  # noqa: ANN401 - what Playwright's contexts take
 ) -> AbstractContextManager[Page]:
-    """A page of somebody who has logged in as Alice."""
+    """Open a page whose user has logged in as Alice."""
     login = {"username": ALICE, "password": PASSWORDS[ALICE]}
     return open_page(browser, http_credentials=login, **context)
 
@@ -46,29 +46,31 @@ def seen_by_alice(
 def test_a_listed_match_is_opened_and_moves_on(
     browser: Browser, tmp_path: Path, width: int
 ) -> None:
-    """A player sees each card that is drawn, without asking again and again."""
+    """The page of a running match shows each new move without a reload by the player."""
     with running_arena(tmp_path) as (arena, client):
         match = arena.create_match_and_get_id([ALICE, BOB], tags=[HOSTILE])
         screen = {"viewport": {"width": width, "height": 900}}
-        with seen_by_alice(browser, **screen) as page:
+        with open_page_as_alice(browser, **screen) as page:
             page.goto(f"{arena.url}/matches")
             page.locator("tbody a").first.click()
             expect(page.locator("#match")).to_have_attribute("data-ready", "yes")
             for number in (2, 3):
-                mover = next(
+                active_player = next(
                     player
                     for player in (ALICE, BOB)
                     if client.get("/api/matches?active=1", player).json()
                 )
-                client.post(f"/api/matches/{match}", mover, {"etype": "Draw", "autopick": True})
+                client.post(
+                    f"/api/matches/{match}", active_player, {"etype": "Draw", "autopick": True}
+                )
                 expect(page.locator("#count")).to_have_text(f"{number} of {number}")
-            expect(page.locator("#happened")).to_contain_text(TIMED)
+            expect(page.locator("#happened")).to_contain_text(MOVE_TIME)
             check_page(page, f"arena-match-{width}")
             page.go_back()
             expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def offered(page: Page) -> tuple[str, Locator]:
+def find_first_choice(page: Page) -> tuple[str, Locator]:
     """Return the name of the first choice, and a card or pile on the table that makes a choice.
 
     Asserts that the table offers each choice of the buttons.
@@ -92,14 +94,17 @@ FULL_MATCH_PARAMS = [
 def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
     browser: Browser, tmp_path: Path, means: str, width: int, until: str
 ) -> None:
-    """By one means alone, until that effect or to the end; one person plays both seats."""
+    """A person plays both seats of a practice match by one input device alone.
+
+    The match is played to the end, or until the effect `until` occurs.
+    """
     script = means != "no script"
     screen = {
         "viewport": {"width": width, "height": 844},
         "java_script_enabled": script,
         "has_touch": means == "touch",
     }
-    with running_arena(tmp_path) as (arena, client), seen_by_alice(browser, **screen) as page:
+    with running_arena(tmp_path) as (arena, client), open_page_as_alice(browser, **screen) as page:
         page.goto(f"{arena.url}/matches")
         page.get_by_label("Seed").fill("practice")
         page.get_by_role("button", name="New practice match").click()
@@ -110,15 +115,17 @@ def test_a_practice_match_is_begun_and_played_to_its_end_in_the_browser(
         if script:
             assert serious_axe_violations(page) == []
         assert overflowing_elements(page) == {}
-        seen: set[str] = set()
-        while seat.count() and until not in seen:
+        seen_effects: set[str] = set()
+        while seat.count() and until not in seen_effects:
             number = page.locator("#seat [name=number]").get_attribute("value")
-            effect, element = offered(page) if script else ("?", seat.get_by_role("button").first)
-            seen.add(effect)
+            effect, element = (
+                find_first_choice(page) if script else ("?", seat.get_by_role("button").first)
+            )
+            seen_effects.add(effect)
             with page.expect_navigation():  # half a page has no seat, either
-                page.keyboard.press("1") if means == "keys" else PRESSED[means](element)
+                page.keyboard.press("1") if means == "keys" else PRESS_ACTIONS[means](element)
             assert page.locator(f"#seat [name=number][value='{number}']").count() == 0
-        assert not script or {"Draw", "Map"} <= seen
+        assert not script or {"Draw", "Map"} <= seen_effects
         if until:
             return
         (match,) = client.get("/api/matches", ALICE).json()

@@ -1,4 +1,4 @@
-"""The lobby of a service of Blef in a real browser: people play there by the API alone."""
+"""Browser tests of the lobby of a Blef service, beside clients that use the API."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from support.waiting import HANG_SECONDS
 
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.games.blef.remote_lobby import remote_lobby_page
-from cardsharp_tools.local_play.game_service import create_game_service
+from cardsharp_tools.local_play.game_service import unstarted_game_service
 from cardsharp_tools.local_server.http_server import BackgroundServer
 
 
 @pytest.fixture(scope="module")
 def service_url() -> Iterator[str]:
-    with create_game_service(get_game("blef")) as front, front as running:
+    with unstarted_game_service(get_game("blef")) as front, front as running:
         yield running.url
 
 
@@ -45,22 +45,22 @@ def call_service(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON 
     return requests.request(method, url, json=body or None, timeout=HANG_SECONDS).json()
 
 
-def entered(page: Page, service: str, button: str, name: str = "Alice") -> None:
+def enter_lobby(page: Page, service: str, button: str, name: str = "Alice") -> None:
     page.goto(f"{service}/")
     page.get_by_label("Your name").first.fill(name)
     page.get_by_role("button", name=button).click()
     expect(page.locator("#game")).to_be_visible()
 
 
-def moved(page: Page) -> None:
-    """Check where there is something to check, else bet the lowest."""
+def make_move(page: Page) -> None:
+    """Check the last bet if there is one; bet the lowest otherwise."""
     check = page.locator("#check")
     with page.expect_response("**/play"):
         (check if check.is_visible() else page.locator("#bets button").first).click()
 
 
-def in_order(page: Page, name: str) -> None:
-    """Nobody is kept out, nothing is wider than its place, and nothing lies on another."""
+def assert_page_in_order(page: Page, name: str) -> None:
+    """Assert that the page is accessible and that no element overflows or covers another."""
     check_page(page, f"blef-lobby-{name}")
     assert (
         layout_violations(page, check_touch_targets=(page.viewport_size or {})["width"] < 600) == []
@@ -69,7 +69,7 @@ def in_order(page: Page, name: str) -> None:
 
 def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> None:
     with open_page(browser, viewport={"width": 390, "height": 844}) as page:
-        entered(page, service, "Quick game against bots")
+        enter_lobby(page, service, "Quick game against bots")
         expect(page.locator("#players")).to_contain_text("Dazhbog")
         expect(page.locator("#hand .card")).to_have_count(1)
         last = page.locator("#last")
@@ -77,10 +77,10 @@ def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> 
             if last.is_visible():
                 break
             expect(page.locator("#turn:visible, #last:visible").first).to_be_visible()
-            moved(page)
+            make_move(page)
         expect(last).to_contain_text("lost the round")
         expect(page.locator("#turn")).to_be_visible()
-        in_order(page, "turn-390")
+        assert_page_in_order(page, "turn-390")
         box = page.locator("#turn").bounding_box()
         assert box["y"] + box["height"] <= 844, "the choice is in view"
 
@@ -88,38 +88,43 @@ def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> 
 def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
     browser: Browser, service_url: str, service: str
 ) -> None:
-    """One in a browser, the other by the API; the page never has the other's hand."""
+    """One person plays in a browser, the other by the API.
+
+    The page shows each round, and its own turns.
+    """
     with open_page(browser, viewport={"width": 1280, "height": 720}) as page:
         page.goto(f"{service}/")
         expect(page.locator("#none")).to_be_visible()
-        in_order(page, "1280")
-        entered(page, service, "New game")
+        assert_page_in_order(page, "1280")
+        enter_lobby(page, service, "New game")
         uuid = page.url.partition("#")[2]
         page.get_by_role("button", name="Make it public").click()
         expect(page.get_by_role("button", name="Make it private")).to_be_visible()
-        (listed,) = call_service(f"{service_url}/games")
-        assert listed["game_uuid"] == uuid
-        bob = call_service(f"{service_url}/games/{uuid}/join", nickname="Bob")["player_uuid"]
+        (listed_game,) = call_service(f"{service_url}/games")
+        assert listed_game["game_uuid"] == uuid
+        bob_uuid = call_service(f"{service_url}/games/{uuid}/join", nickname="Bob")["player_uuid"]
         expect(page.locator("#players")).to_contain_text("Bob")
-        in_order(page, "waiting-1280")
+        assert_page_in_order(page, "waiting-1280")
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#hand .card")).to_have_count(1)
-        in_order(page, "game-1280")
+        assert_page_in_order(page, "game-1280")
         for _ in range(200):
-            state = call_service(f"{service_url}/games/{uuid}?player_uuid={bob}")
+            state = call_service(f"{service_url}/games/{uuid}?player_uuid={bob_uuid}")
             if state["status"] == "Finished":
                 break
             if state["cp_nickname"] == "Bob":
                 action = "88" if state["history"] else "87"  # checks, or bets what hardly holds
-                call_service(f"{service_url}/games/{uuid}/play", player_uuid=bob, action_id=action)
+                call_service(
+                    f"{service_url}/games/{uuid}/play", player_uuid=bob_uuid, action_id=action
+                )
             else:
                 page.evaluate("dispatchEvent(new Event('hashchange'))")  # looks at once
                 turn = f"Round {state['round_number']}. It is your turn."
                 expect(page.locator("#state")).to_have_text(turn)
                 expect(page.locator("#history li")).to_have_count(len(state["history"]))
-                moved(page)
+                make_move(page)
         expect(page.locator("#state")).to_contain_text("has won")
-        in_order(page, "over-1280")
+        assert_page_in_order(page, "over-1280")
 
 
 def test_a_person_joins_by_link_and_sees_a_refusal(
@@ -139,7 +144,7 @@ def test_a_person_joins_by_link_and_sees_a_refusal(
 
 
 def test_a_stale_response_does_not_ask_a_player_to_join(browser: Browser, service_url: str) -> None:
-    """A look without a seat is answered when we have one, and before the look with it."""
+    """A delayed response to a request without a seat does not bring the form back."""
     uuid = call_service(f"{service_url}/games/create")["game_uuid"]
     delayed_routes: list[Held] = []
     with open_page(browser) as page:
@@ -159,69 +164,80 @@ def test_a_stale_response_does_not_ask_a_player_to_join(browser: Browser, servic
 
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
 def test_the_local_page_rejects_requests_from_another_site(service_url: str, path: str) -> None:
-    """A form of somebody else's can send no JSON, and only what the API documents is passed on."""
+    """A form of another site cannot send JSON, and only documented paths are forwarded."""
     with BackgroundServer("The page", remote_lobby_page(service_url)) as server:
         assert requests.post(f"{server.url}/{path}", "{}", timeout=HANG_SECONDS).status_code == 404
-        named = {"Host": "elsewhere.example"}
+        headers = {"Host": "elsewhere.example"}
         assert (
-            requests.get(f"{server.url}/games", headers=named, timeout=HANG_SECONDS).status_code
+            requests.get(f"{server.url}/games", headers=headers, timeout=HANG_SECONDS).status_code
             == 400
         )
 
 
-GAME = re.compile("/games/[0-9a-f-]{36}")
-VIEWS = [
-    row for row in recorded_v2_requests() if GAME.fullmatch(row["path"]) and row["status"] == 200
+GAME_PATH = re.compile("/games/[0-9a-f-]{36}")
+RECORDED_VIEWS = [
+    row
+    for row in recorded_v2_requests()
+    if GAME_PATH.fullmatch(row["path"]) and row["status"] == 200
 ]
 """Every view of a game that the makers' service was recorded to give."""
 
 
-def makers(current_views: list[dict[str, Any]]) -> Starlette:
-    """The makers' service at the moment of a view, `now[0]`; past rounds as it ever told them."""
-    past = {(row["path"], row["query"].get("round")): row["body"] for row in VIEWS}
+def create_recorded_service(current_views: list[dict[str, Any]]) -> Starlette:
+    """Create the original service with its recorded responses.
 
-    def answered(request: Asked) -> JSONResponse:
+    Its current view is `current_views[0]`; past rounds are as they were recorded.
+    """
+    past_rounds = {(row["path"], row["query"].get("round")): row["body"] for row in RECORDED_VIEWS}
+
+    def respond(request: Asked) -> JSONResponse:
         number = request.query_params.get("round")
-        body = current_views[0]["body"] if number is None else past.get((request.url.path, number))
+        body = (
+            current_views[0]["body"]
+            if number is None
+            else past_rounds.get((request.url.path, number))
+        )
         return JSONResponse(body if body is not None else {"error": "not recorded"})
 
-    return Starlette(routes=[Route("/{path:path}", answered)])
+    return Starlette(routes=[Route("/{path:path}", respond)])
 
 
 def test_the_local_page_shows_each_recorded_view_of_the_original_service(browser: Browser) -> None:
-    """Each recorded view, as who asked for it sees it."""
-    joined = [
+    """The page shows each recorded view as the player who requested it sees it."""
+    join_requests = [
         row
         for row in recorded_v2_requests()
         if row["path"].endswith("/join") and row["status"] == 200
     ]
-    names = {row["body"]["player_uuid"]: row["query"]["nickname"] for row in joined}
-    views, turns = [row for row in VIEWS if "round" not in row["query"]], 0
+    names = {row["body"]["player_uuid"]: row["query"]["nickname"] for row in join_requests}
+    views, turn_count = [row for row in RECORDED_VIEWS if "round" not in row["query"]], 0
     current_views = views[:1]
     with (
-        BackgroundServer("The service", makers(current_views)) as service,
+        BackgroundServer("The service", create_recorded_service(current_views)) as service,
         BackgroundServer("The page", remote_lobby_page(service.url)) as server,
         open_page(browser) as page,
     ):
         page.goto(server.url)
-        for place, view in enumerate(views):
+        for view_index, view in enumerate(views):
             current_views[:] = [view]
-            seen, uuid = view["body"], view["path"][7:]
+            game_view, uuid = view["body"], view["path"][7:]
             secret = view["query"].get("player_uuid")
             name = names.get(secret)
             seat = json.dumps(name and {"nickname": name, "secret": secret})
             page.evaluate(
                 "([key, seat]) => localStorage.setItem(key, seat)", [f"blef {uuid}", seat]
             )
-            page.goto(f"{server.url}/?{place}#{uuid}")
-            expect(page.locator("#title")).to_have_text(f"Room {seen['room']}")
-            expect(page.locator("#players li")).to_have_count(len(seen["players"]))
-            expect(page.locator("#history li")).to_have_count(len(seen["history"]))
-            hands = {hand["nickname"]: hand["hand"] for hand in seen["hands"]}
+            page.goto(f"{server.url}/?{view_index}#{uuid}")
+            expect(page.locator("#title")).to_have_text(f"Room {game_view['room']}")
+            expect(page.locator("#players li")).to_have_count(len(game_view["players"]))
+            expect(page.locator("#history li")).to_have_count(len(game_view["history"]))
+            hands = {hand["nickname"]: hand["hand"] for hand in game_view["hands"]}
             expect(page.locator("#hand .card")).to_have_count(len(hands.get(name, [])))
             is_my_turn = (
-                seen["status"] == "Running" and name is not None and seen["cp_nickname"] == name
+                game_view["status"] == "Running"
+                and name is not None
+                and game_view["cp_nickname"] == name
             )
             expect(page.locator("#turn")).to_be_visible(visible=is_my_turn)
-            turns += is_my_turn
-    assert turns > 0
+            turn_count += is_my_turn
+    assert turn_count > 0

@@ -1,4 +1,4 @@
-"""A seat at a table in a real browser: by keyboard, by touch, without script, with a friend."""
+"""Browser tests of the page of a seat: by keyboard, by touch, without script, with a friend."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from support.browser import (
 )
 from support.cli import isolate_environment
 from support.game_room import SeatClient, match_config, serve_test_room
-from support.stored_matches import HOSTILE
+from support.stored_matches import HOSTILE_NAME
 
 from cardsharp_tools.game_rooms.game_room import GameRoom
 
@@ -30,10 +30,10 @@ SCREENS = [
     ("blef", 1024, "dark"),
 ]
 
-SUITS = re.compile("^(clubs|diamonds|hearts|spades|Anchor)$")
+SUIT_LABELS = re.compile("^(clubs|diamonds|hearts|spades|Anchor)$")
 """What a screen reader says of a card beside its rank."""
 
-IN_VIEW = """() => {
+FIND_ELEMENTS_OUT_OF_VIEW = """() => {
   const bet = document.querySelector("#board .said li:last-child");
   const every = (css) => [...document.querySelectorAll(css)];
   const cards = every("#board .hands .card");
@@ -48,46 +48,46 @@ IN_VIEW = """() => {
 }"""
 """How many cards the hand has, and what of hand, bet to beat and choices is not in view."""
 
-STILL = {"reduced_motion": "reduce"}
-PRESSED = {"mouse": Locator.click, "touch": Locator.tap}
+REDUCED_MOTION = {"reduced_motion": "reduce"}
+PRESS_ACTIONS = {"mouse": Locator.click, "touch": Locator.tap}
 
 
 @pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A data folder of its own."""
+def isolated_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Set a new data folder."""
     isolate_environment(monkeypatch, tmp_path)
 
 
 @contextmanager
-def seated(game: str, people: int = 1) -> Iterator[list[SeatClient]]:
-    """The seats of a table of that game."""
+def serve_seats(game: str, people: int = 1) -> Iterator[list[SeatClient]]:
+    """Yield the seats of a room for that game."""
     with serve_test_room(GameRoom(match_config(game, human_count=people), "Ann")) as seats:
         yield seats
 
 
-def opened(page: Page, seat: SeatClient) -> None:
-    """The page once its script works."""
+def open_seat(page: Page, seat: SeatClient) -> None:
+    """Open the page of a seat and wait until its script works."""
     page.goto(seat.link)
     expect(page.locator("#seat")).to_have_attribute("data-ready", "yes")
 
 
 @contextmanager
-def at_the_seat(browser: Browser, game: str, **context: object) -> Iterator[Page]:
-    """The page of a table's only seat, once its script works."""
-    with seated(game) as (seat,), open_page(browser, **STILL, **context) as page:
-        opened(page, seat)
+def open_only_seat(browser: Browser, game: str, **context: object) -> Iterator[Page]:
+    """Yield the page of a room's only seat once its script works."""
+    with serve_seats(game) as (seat,), open_page(browser, **REDUCED_MOTION, **context) as page:
+        open_seat(page, seat)
         yield page
 
 
-def of_size(width: int, height: int = 844) -> dict[str, object]:
-    """A screen; a narrow one is a telephone's."""
-    phone = width < MIN_TOUCH_TARGET * 10
+def screen_options(width: int, height: int = 844) -> dict[str, object]:
+    """Return a browser's options for a screen; a narrow screen is a phone."""
+    is_phone = width < MIN_TOUCH_TARGET * 10
     size = {"width": width, "height": height}
-    return {"viewport": size, "has_touch": phone, "is_mobile": phone}
+    return {"viewport": size, "has_touch": is_phone, "is_mobile": is_phone}
 
 
-def choose(page: Page, game: str, turn: int) -> None:
-    """A choice by keys alone: by its number, or where the focus is."""
+def choose_by_keys(page: Page, game: str, turn: int) -> None:
+    """Make a choice by keys alone: by its number, or by moving the focus."""
     if game == "blef":
         check = page.locator("#moves [data-digits='88']").count()
         page.keyboard.type("88" if check else "0")
@@ -98,9 +98,9 @@ def choose(page: Page, game: str, turn: int) -> None:
         play_first_choice(page)
 
 
-def point(page: Page, turn: int, means: str) -> None:
-    """A choice by mouse or touch alone: on the table, else by a button, such as a bid's."""
-    press = PRESSED[means]
+def choose_by_pointer(page: Page, turn: int, means: str) -> None:
+    """Make a choice by mouse or touch alone: on the board if possible, else by a button."""
+    press = PRESS_ACTIONS[means]
     kinds = page.locator(".kind:visible:not(:disabled)")
     if turn % 2 and kinds.count():
         press(kinds.last)
@@ -115,20 +115,23 @@ def point(page: Page, turn: int, means: str) -> None:
 def test_a_full_match_is_playable_by_keys_mouse_or_touch_alone(
     browser: Browser, game: str, means: str
 ) -> None:
-    """To the end and into the next; the bets of Blef are on no card, all else mostly is."""
-    by_keys, touched = means == "keys", means == "touch"
-    with at_the_seat(browser, game, has_touch=touched) as page:
-        number, turn, on_the_table = next_question_number(page), 1, 0
+    """A person plays to the end and begins the next match by one input device.
+
+    The bets of Blef are on no card; the choices of the other games mostly are.
+    """
+    by_keys, by_touch = means == "keys", means == "touch"
+    with open_only_seat(browser, game, has_touch=by_touch) as page:
+        number, turn, board_choice_count = next_question_number(page), 1, 0
         if by_keys:
             assert page.locator(".choice:focus").count() == 1
             page.keyboard.press("h")
             expect(page.get_by_role("status", name="Hint")).to_be_visible()
             save_screenshot(page, f"seat-{game}-hint")
         while number:
-            on_the_table += page.locator("#board .offered").count() > 0
-            choose(page, game, turn) if by_keys else point(page, turn, means)
+            board_choice_count += page.locator("#board .offered").count() > 0
+            choose_by_keys(page, game, turn) if by_keys else choose_by_pointer(page, turn, means)
             number, turn = next_question_number(page, number), turn + 1
-        assert (on_the_table > turn / 2) is (game != "blef")
+        assert (board_choice_count > turn / 2) is (game != "blef")
         expect(page.locator(".over h2").first).to_contain_text("won")
         expect(page.get_by_role("link", name=re.compile("step by step|^1$"))).to_be_visible()
         new_match_button = page.get_by_role("button", name="Play again")
@@ -137,7 +140,7 @@ def test_a_full_match_is_playable_by_keys_mouse_or_touch_alone(
             expect(new_match_button).to_be_focused()
             page.keyboard.press("Enter")
         else:
-            PRESSED[means](new_match_button)
+            PRESS_ACTIONS[means](new_match_button)
         expect(page.locator("#moves")).to_be_visible()
 
 
@@ -145,13 +148,13 @@ def test_a_full_match_is_playable_by_keys_mouse_or_touch_alone(
 def test_the_seat_page_is_accessible_on_every_screen(
     browser: Browser, game: str, width: int, scheme: str
 ) -> None:
-    """On a telephone whatever is to be touched is as large as a finger."""
-    with at_the_seat(browser, game, color_scheme=scheme, **of_size(width)) as page:
+    """The page has no violation, and on a phone every touch target is large enough."""
+    with open_only_seat(browser, game, color_scheme=scheme, **screen_options(width)) as page:
         number = next_question_number(page)
         save_screenshot(page, f"seat-{game}-{width}-{scheme}")
         assert serious_axe_violations(page) == []
         assert page.locator("script:not([src])").count() == 0
-        suits = page.locator("#board").get_by_role("img", name=SUITS)
+        suits = page.locator("#board").get_by_role("img", name=SUIT_LABELS)
         expect(suits.first).to_be_visible()
         for _ in range(3 if width < MIN_TOUCH_TARGET * 10 else 0):
             buttons = page.locator(".ask button:visible, summary:visible").all()
@@ -166,24 +169,27 @@ def test_the_seat_page_is_accessible_on_every_screen(
 def test_hand_bets_and_choices_of_blef_are_in_view_at_once(
     browser: Browser, width: int, height: int
 ) -> None:
-    """In each round, with the bet to beat; of the bets one kind is there at a time."""
-    with at_the_seat(browser, "blef", **of_size(width, height)) as page:
+    """The hand, the bet to beat and the choices are in view in each round.
+
+    The page shows one kind of bets at a time.
+    """
+    with open_only_seat(browser, "blef", **screen_options(width, height)) as page:
         number, max_choices, turn = next_question_number(page), 0, 0
         while number:
-            looked_at = page.evaluate(IN_VIEW)
-            assert looked_at["cards"] > 0
-            assert looked_at["away"] == []
+            visibility = page.evaluate(FIND_ELEMENTS_OUT_OF_VIEW)
+            assert visibility["cards"] > 0
+            assert visibility["away"] == []
             max_choices = max(max_choices, page.locator(".choice:visible").count())
             if turn in {0, 12, 24}:
                 save_screenshot(page, f"seat-blef-{width}x{height}-{turn}")
-            choose(page, "blef", turn)
+            choose_by_keys(page, "blef", turn)
             number, turn = next_question_number(page, number), turn + 1
         assert 6 <= max_choices <= 31
 
 
 def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
-    """By the mouse, and by a number that is typed, which shows its kind."""
-    with at_the_seat(browser, "blef") as page:
+    """A bet is chosen by the mouse, or by its number, which opens its kind."""
+    with open_only_seat(browser, "blef") as page:
         number = next_question_number(page)
         visible = page.locator("#moves .choice:visible")
         assert visible.count() == 6
@@ -197,15 +203,23 @@ def test_a_kind_of_bets_is_picked_and_then_its_rank(browser: Browser) -> None:
         next_question_number(page, number)
         expect(page.locator("#news, .recap").first).to_contain_text("Pair of aces")
         last = page.locator("#moves [data-digits]:not(:disabled)").last
-        with page.expect_request("**/move") as sent:  # the 1 of before is forgotten
+        with page.expect_request("**/move") as move_request:  # the 1 of before is forgotten
             page.keyboard.type(last.get_attribute("data-digits") or "")
-        assert f"key={last.get_attribute('value')}" in (sent.value.post_data or "").split("&")
+        assert f"key={last.get_attribute('value')}" in (move_request.value.post_data or "").split(
+            "&"
+        )
 
 
 @pytest.mark.parametrize("script", [True, False])
 def test_bets_show_their_chances_given_the_players_cards(browser: Browser, script: bool) -> None:
-    """One card in hand and one unseen; by script they are there for the next question, too."""
-    with seated("blef") as (seat,), open_page(browser, **STILL, java_script_enabled=script) as page:
+    """The probabilities are right for a hand of one card and one unseen card.
+
+    With script they stay visible at the next question.
+    """
+    with (
+        serve_seats("blef") as (seat,),
+        open_page(browser, **REDUCED_MOTION, java_script_enabled=script) as page,
+    ):
         page.goto(seat.link)
         number, asides = (
             next_question_number(page),
@@ -224,9 +238,9 @@ def test_bets_show_their_chances_given_the_players_cards(browser: Browser, scrip
             expect(page.locator("#moves .asides")).to_have_attribute("open", "")
 
 
-def test_it_is_played_without_script(browser: Browser) -> None:
-    """To the end, by forms alone."""
-    with seated("blef") as (seat,), open_page(browser, java_script_enabled=False) as page:
+def test_a_match_is_played_without_script(browser: Browser) -> None:
+    """A match is played to the end by forms alone."""
+    with serve_seats("blef") as (seat,), open_page(browser, java_script_enabled=False) as page:
         page.goto(seat.link)
         for _ in range(200):
             if page.locator(".over").count():
@@ -241,40 +255,44 @@ def test_it_is_played_without_script(browser: Browser) -> None:
         expect(page.get_by_text("lost the round").first).to_be_visible()
 
 
-def test_two_play_by_a_link(browser: Browser) -> None:
+def test_a_guest_joins_by_a_link_and_is_replaced_by_a_bot(browser: Browser) -> None:
     """A name may have any characters; a player who leaves is reported and can be replaced."""
     with (
-        seated("blef", people=2) as (host, guest),
-        open_page(browser, **STILL) as ann,
-        open_page(browser, **of_size(390), **STILL) as other,
+        serve_seats("blef", people=2) as (host, guest),
+        open_page(browser, **REDUCED_MOTION) as host_page,
+        open_page(browser, **screen_options(390), **REDUCED_MOTION) as guest_page,
     ):
-        opened(ann, host)
-        link = ann.locator("input.link").input_value()
+        open_seat(host_page, host)
+        link = host_page.locator("input.link").input_value()
         assert link == guest.link
-        check_page(ann, "seat-waiting")
-        other.goto(link)
-        save_screenshot(other, "seat-invited")
-        other.get_by_label("Your name").fill(HOSTILE)
-        other.get_by_role("button", name="Take the seat").click()
-        expect(ann.locator("h1")).to_contain_text(HOSTILE[:24])
-        expect(other.locator("h1")).to_contain_text("you v Ann")
-        first, second = (ann, other) if ann.locator("#moves").count() else (other, ann)
+        check_page(host_page, "seat-waiting")
+        guest_page.goto(link)
+        save_screenshot(guest_page, "seat-invited")
+        guest_page.get_by_label("Your name").fill(HOSTILE_NAME)
+        guest_page.get_by_role("button", name="Take the seat").click()
+        expect(host_page.locator("h1")).to_contain_text(HOSTILE_NAME[:24])
+        expect(guest_page.locator("h1")).to_contain_text("you v Ann")
+        first, second = (
+            (host_page, guest_page)
+            if host_page.locator("#moves").count()
+            else (guest_page, host_page)
+        )
         assert second.locator("#moves").count() == 0
         first.locator("#moves .choice:not(:disabled)").first.click()
         expect(second.locator("#moves")).to_be_visible()
         expect(second.locator("#news")).to_contain_text("High card")
-        other.get_by_text("Leave the match").click()
-        other.get_by_role("button", name="Leave").click()
-        expect(ann.get_by_text("has left the match")).to_be_visible()
-        check_page(ann, "seat-left")
-        ann.get_by_role("button", name="Let a bot play").click()
-        expect(ann.locator("#moves")).to_be_visible()
-        expect(other.get_by_role("button", name="Take the seat again")).to_be_visible()
+        guest_page.get_by_text("Leave the match").click()
+        guest_page.get_by_role("button", name="Leave").click()
+        expect(host_page.get_by_text("has left the match")).to_be_visible()
+        check_page(host_page, "seat-left")
+        host_page.get_by_role("button", name="Let a bot play").click()
+        expect(host_page.locator("#moves")).to_be_visible()
+        expect(guest_page.get_by_role("button", name="Take the seat again")).to_be_visible()
 
 
-def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
-    """From a second window that has been asleep."""
-    with at_the_seat(browser, "blef") as page:
+def test_an_outdated_form_plays_nothing_and_reports_it(browser: Browser) -> None:
+    """A form of an old question, such as one in a second window, is rejected with a message."""
+    with open_only_seat(browser, "blef") as page:
         number = next_question_number(page)
         assert SeatClient(page.url).post_from_script("move", number=number, key="0") == ""
         next_question_number(page, number)
@@ -284,12 +302,12 @@ def test_an_old_form_plays_nothing_and_says_so(browser: Browser) -> None:
 
 
 def test_a_choice_is_sent_as_a_full_page_if_its_request_fails(browser: Browser) -> None:
-    """The page is sent instead, with what was chosen; that a table is gone is told."""
-    context = browser.new_context(**STILL)  # type: ignore[arg-type]
+    """The choice is sent by a form instead; a stopped server is reported."""
+    context = browser.new_context(**REDUCED_MOTION)  # type: ignore[arg-type]
     context.set_default_timeout(MAX_WAIT_MILLISECONDS)
     page = context.new_page()
-    with seated("blef") as (seat,):
-        opened(page, seat)
+    with serve_seats("blef") as (seat,):
+        open_seat(page, seat)
         number = next_question_number(page)
         page.route("**/move", lambda route: route.abort(), times=1)
         with page.expect_navigation():

@@ -1,4 +1,4 @@
-"""Whole games from their rules alone (tests/samples/games), each mounted by one line.
+"""Sample games (tests/samples/games): complete from their rules, each mounted by a line.
 
 docs/add-a-game.md walks through Nim's folder; Kuhn poker has hidden cards and bluffs.
 """
@@ -22,7 +22,7 @@ from pettingzoo.test import api_test
 from support.aws_build import native_build
 from support.cli import Cli
 from support.games import SAMPLE_NAMES, mount_samples
-from support.simulated_hosted_server import make_call
+from support.simulated_hosted_server import build_api_request
 from support.store_fixtures import FakeClock
 from support.waiting import HANG_SECONDS
 
@@ -65,15 +65,16 @@ def cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def url(cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """The service of a game, answered by the function that answers for every game.
+    """Yield the URL of a game's service, which runs in the function that serves all games.
 
-    Its handler would read CARDSHARP_GAME at each request, which our bot beside it may not see.
+    Its handler would read CARDSHARP_GAME at each request, which the bot in this process must
+    not see.
     """
     del cli
     monkeypatch.setenv(f"{name.upper()}_STORE", f"sqlite:{tmp_path / 'games.db'}")
     handler = game_api.app.build_handler(name)
-    with function_server(LambdaFunction("web", handler)) as front:
-        yield front.url
+    with function_server(LambdaFunction("web", handler)) as server:
+        yield server.url
     game_api.app.load_service.cache_clear()
     game_api.app.build_handler.cache_clear()
 
@@ -86,7 +87,7 @@ def test_a_game_is_eight_small_files(name: str) -> None:
 
 
 def test_the_tutorial_page_shows_the_code_of_the_sample_game() -> None:
-    """Every piece of code on docs/add-a-game.md stands so in the file that it names."""
+    """Each piece of code on docs/add-a-game.md is part of the file that it names."""
     page = (ROOT / "docs" / "add-a-game.md").read_text("utf-8")
     code_blocks = re.findall(r"```python\n# (nim/\S+)\n(.*?)```", page, re.DOTALL)
     assert len(code_blocks) == page.count("```python") > 3
@@ -101,8 +102,10 @@ def test_the_tutorial_page_shows_the_code_of_the_sample_game() -> None:
 
 
 @every_game
-def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_path: Path) -> None:
-    """A strategy begins with a file that plays at once."""
+def test_a_sample_game_has_all_commands_and_its_strategies_can_be_compared(
+    cli: Cli, name: str, tmp_path: Path
+) -> None:
+    """The file that `cardsharp new` writes plays at once."""
     game = load_hosted_game(name).game
     assert game.summary in cli("--help").out.replace("\n", " ")
     help_text = cli(name, "--help").out
@@ -119,9 +122,9 @@ def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_pat
     )
     assert all(f" {command} " in help_text for command in (*commands, "why"))
     assert game.default_strategy in cli(name, "strategies", "--json").json()
-    duel = ("duel", game.default_strategy, "random", "--workers", "1", "--json", "--pairs")
-    assert cli("lab", *duel, "300", "--game", name).json()["points"] > 52
-    assert cli(name, *duel, "3").json()["game"] == name
+    duel_options = ("duel", game.default_strategy, "random", "--workers", "1", "--json", "--pairs")
+    assert cli("lab", *duel_options, "300", "--game", name).json()["points"] > 52
+    assert cli(name, *duel_options, "3").json()["game"] == name
     file = str(tmp_path / "mine.py")
     assert cli("new", file, "--game", name).code == 0
     result = cli("lab", "duel", file, "random", "--game", name, "--pairs", "9", "--workers", "1")
@@ -133,21 +136,24 @@ def test_it_has_all_commands_is_duelled_and_learned(cli: Cli, name: str, tmp_pat
 
 
 def test_the_optimum_of_kuhn_poker_loses_a_chip_in_18_hands_whatever_the_other_does() -> None:
-    """Kuhn 1950: so much is the game worth, to either seat; by every plan of the other's."""
-    for seat, worth in ((0, Fraction(-1, 18)), (1, Fraction(1, 18))):
+    """The game value by Kuhn (1950) holds against every plan of the opponent, in either seat."""
+    for seat, game_value in ((0, Fraction(-1, 18)), (1, Fraction(1, 18))):
         histories = [history for history in BOLD if len(history) % 2 != seat]
-        places = [(card, history) for card in range(len(CARDS)) for history in histories]
+        decision_points = [(card, history) for card in range(len(CARDS)) for history in histories]
         plans = (
-            dict(zip(places, plan, strict=True))
-            for plan in product(*(options(history) for _, history in places))
+            dict(zip(decision_points, plan, strict=True))
+            for plan in product(*(options(history) for _, history in decision_points))
         )
-        assert min(sum(mean(deal, seat, plan) for deal in DEALS) / 6 for plan in plans) == worth
+        assert (
+            min(sum(mean_gain(deal, seat, plan) for deal in DEALS) / 6 for plan in plans)
+            == game_value
+        )
 
 
 DEALS = tuple(permutations(range(len(CARDS)), 2))
 
 
-def mean(
+def mean_gain(
     cards: tuple[int, int],
     seat: int,
     plan: Mapping[tuple[int, PastActions], Action],
@@ -159,43 +165,50 @@ def mean(
     """
     if not options(history):
         return Fraction(gains(State(cards, history))[seat])
-    mover = len(history) % 2
-    often = chances(cards[mover], history) if mover == seat else {plan[cards[mover], history]: 1}
+    active_seat = len(history) % 2
+    action_weights = (
+        chances(cards[active_seat], history)
+        if active_seat == seat
+        else {plan[cards[active_seat], history]: 1}
+    )
     return sum(
-        (weight * mean(cards, seat, plan, (*history, action)) for action, weight in often.items()),
+        (
+            weight * mean_gain(cards, seat, plan, (*history, action))
+            for action, weight in action_weights.items()
+        ),
         Fraction(),
     )
 
 
 MINUTE = timedelta(minutes=1)
-PATIENT = RequestLimits(read_timeout=MINUTE, action_timeout=MINUTE, total_timeout=2 * MINUTE)
+LONG_TIMEOUTS = RequestLimits(read_timeout=MINUTE, action_timeout=MINUTE, total_timeout=2 * MINUTE)
 """A function of the emulator may take long to start."""
 
 
-def play(url: str, game: str, name: str, secret: str) -> list[HostedGameBody]:
-    """As somebody else's client, who does the last that it may; all that it sees."""
-    with HostedGameClient(url, PATIENT) as client:
+def play_last_options(url: str, game: str, name: str, secret: str) -> list[HostedGameBody]:
+    """Play a match as another person's client, with the last option each time; return its views."""
+    with HostedGameClient(url, LONG_TIMEOUTS) as client:
         client.join(game, name, secret)
-        seen = [client.get_game(game, secret)]
-        while seen[-1].gains is None:
-            seen_count = seen[-1].count
-            if seen[-1].options:
-                client.act(game, secret, seen_count, seen[-1].options[-1])
-            seen.append(client.get_game(game, secret, seen_count, wait=True))
-    return seen
+        views = [client.get_game(game, secret)]
+        while views[-1].gains is None:
+            seen_count = views[-1].count
+            if views[-1].options:
+                client.act(game, secret, seen_count, views[-1].options[-1])
+            views.append(client.get_game(game, secret, seen_count, wait=True))
+    return views
 
 
 @every_game
 def test_the_sample_game_is_served_played_displayed_explained_and_analysed(
     cli: Cli, url: str, name: str
 ) -> None:
-    """Through queue, worker and match log, against somebody else."""
+    """The bot plays by queue, worker and match log against another client."""
     game = requests.post(f"{url}/create", json={}, timeout=HANG_SECONDS).json()["game"]
     with ThreadPoolExecutor(1) as pool:
-        rival = pool.submit(play, url, game, "bob", SECRET)
+        opponent = pool.submit(play_last_options, url, game, "bob", SECRET)
         result = cli(name, "bot", "--url", url, "--game", game, "--nickname", "ann", "--json")
         assert result.code == 0, result.err
-        rival.result(HANG_SECONDS)
+        opponent.result(HANG_SECONDS)
     [match] = cli("matches", "--json").json()
     assert match["header"]["game"] == name
     assert match["outcome"]["result"] in {"won", "lost"}
@@ -205,11 +218,11 @@ def test_the_sample_game_is_served_played_displayed_explained_and_analysed(
     bot_step = next(step for step in show_output["steps"] if step["decision"])
     assert f"ann: {bot_step['decision']['action']}" == bot_step["happened"]
     assert "bob: " in cli(name, "show").out
-    because = bot_step["decision"]["reason"].partition(": ")[2]
+    reason = bot_step["decision"]["reason"].partition(": ")[2]
     explanation = cli("why", "last", str(bot_step["turn"])).out
-    assert because in re.sub(r"\s+", " ", explanation)
-    analysed = cli("analyse", "last", "--json").json()
-    assert len(analysed["analysis"]["decisions"]) == len(show_output["steps"])
+    assert reason in re.sub(r"\s+", " ", explanation)
+    analysis_output = cli("analyse", "last", "--json").json()
+    assert len(analysis_output["analysis"]["decisions"]) == len(show_output["steps"])
 
 
 @pytest.mark.parametrize(
@@ -230,35 +243,39 @@ def test_the_log_records_the_winner_of_a_game(
 
 @every_game
 def test_a_waiting_player_is_notified_that_the_game_begins_with_their_turn(name: str) -> None:
-    """Before any move: the other's coming is all that happened."""
+    """The only event is that the other player joins; there is no move yet."""
 
-    class Coming(FakeClock):
-        """A clock whose first sleep bob ends, and which allows for no second one."""
+    class JoiningClock(FakeClock):
+        """Clock whose first sleep is the moment at which bob joins, and which allows no second."""
 
         def sleep(self, duration: timedelta) -> None:
             super().sleep(duration)
-            host.join(coming.pop())
+            service.join(pending_joins.pop())
 
-    clock = Coming()
-    host = HostedService(
+    clock = JoiningClock()
+    service = HostedService(
         load_hosted_game(name),
         HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock),
         clock,
     )
-    game = host.create(make_call(CreateGameParams())).body.game
-    host.join(make_call(JoinGameParams(game=game, name="ann", secret=SECRET)))
-    coming = [
-        make_call(JoinGameParams(game=game, name="bob", secret=SECRET.replace("cafe", "beef")))
+    game = service.create(build_api_request(CreateGameParams())).body.game
+    service.join(build_api_request(JoinGameParams(game=game, name="ann", secret=SECRET)))
+    pending_joins = [
+        build_api_request(
+            JoinGameParams(game=game, name="bob", secret=SECRET.replace("cafe", "beef"))
+        )
     ]
-    seen = host.get_game(make_call(GetGameParams(game=game, secret=SECRET, wait=True))).body
-    assert (seen.turn, seen.count, coming) == (0, 0, [])
+    view = service.get_game(
+        build_api_request(GetGameParams(game=game, secret=SECRET, wait=True))
+    ).body
+    assert (view.turn, view.count, pending_joins) == (0, 0, [])
 
 
 @every_game
 def test_the_service_rejects_illegal_actions_and_hides_hidden_information(
     url: str, name: str
 ) -> None:
-    """And says what it is."""
+    """The document of the service has its title and its paths."""
 
     def post(path: str, **body: object) -> requests.Response:
         return requests.post(f"{url}/{path}", json=body, timeout=HANG_SECONDS)
@@ -267,31 +284,34 @@ def test_the_service_rejects_illegal_actions_and_hides_hidden_information(
     assert document["info"]["title"] == load_hosted_game(name).game.title
     assert {"/create", "/game", "/join", "/act"} <= set(document["paths"])
     game = post("create").json()["game"]
-    seen = requests.get(f"{url}/game", params={"game": game}, timeout=HANG_SECONDS).json()
-    assert (seen["position"] is None) is load_hosted_game(name).build_rules().has_hidden_information
+    view = requests.get(f"{url}/game", params={"game": game}, timeout=HANG_SECONDS).json()
+    assert (view["position"] is None) is load_hosted_game(name).build_rules().has_hidden_information
     action_body = {"game": game, "secret": SECRET, "number": 0, "action": {"no": "action"}}
     assert post("act", **action_body).status_code == 403
-    for player, secret, refused in (("ann", "cafe", 409), ("bob", "beef", 400)):
-        joined = post("join", game=game, name=player, secret=SECRET.replace("cafe", secret))
-        assert (joined.status_code, post("act", **action_body).status_code) == (200, refused)
-    third = post("join", game=game, name="cid", secret=SECRET.replace("cafe", "0000"))
-    assert (third.status_code, post("create", seats=7).status_code) == (403, 400)
+    for player, secret, expected_status in (("ann", "cafe", 409), ("bob", "beef", 400)):
+        join_response = post("join", game=game, name=player, secret=SECRET.replace("cafe", secret))
+        assert (join_response.status_code, post("act", **action_body).status_code) == (
+            200,
+            expected_status,
+        )
+    third_response = post("join", game=game, name="cid", secret=SECRET.replace("cafe", "0000"))
+    assert (third_response.status_code, post("create", seats=7).status_code) == (403, 400)
 
 
 # --- deployed ------------------------------------------------------------------------------------
 
 
-def with_kuhn(built: Build, folder: Path) -> Build:
-    """The same build with the folder of Kuhn poker in its library, mounted by one line."""
-    shutil.copytree(built.folder, folder)
-    for games in folder.rglob("cardsharp/play/catalog.py"):
-        text = games.read_text("utf-8")
+def with_kuhn(build: Build, folder: Path) -> Build:
+    """Return a copy of the build with Kuhn poker in its library, mounted by a line."""
+    shutil.copytree(build.folder, folder)
+    for games_file in folder.rglob("cardsharp/play/catalog.py"):
+        text = games_file.read_text("utf-8")
         line = '    "cardsharp.games.euchre.game:GAME",\n'
         assert line in text
-        games.write_text(text.replace(line, f'{line}    "kuhn.game:GAME",\n'), "utf-8")
-        for compiled in games.parent.glob("__pycache__/catalog.*"):
+        games_file.write_text(text.replace(line, f'{line}    "kuhn.game:GAME",\n'), "utf-8")
+        for compiled in games_file.parent.glob("__pycache__/catalog.*"):
             compiled.unlink()  # it is not held against its source any more
-        shutil.copytree(FOLDER / "kuhn", games.parents[2] / "kuhn")
+        shutil.copytree(FOLDER / "kuhn", games_file.parents[2] / "kuhn")
     return Build(folder)
 
 
@@ -304,14 +324,16 @@ def test_kuhn_poker_is_deployed_by_a_parameter_and_played_by_two_over_http(
     with Emulator(STACK_SERVICES) as emulator, ThreadPoolExecutor(2) as pool:
         parameters = {"Architecture": native_architecture(), "Game": "kuhn"}
         deploy(emulator, built, "cardsharp-kuhn", parameters, GAME_TEMPLATE)
-        place = find_stack("cardsharp-kuhn", emulator.client).output("GameUrl")
-        name = urlsplit(place).netloc.partition(".")[0]
+        service_url = find_stack("cardsharp-kuhn", emulator.client).output("GameUrl")
+        name = urlsplit(service_url).netloc.partition(".")[0]
         url = f"{emulator.endpoint}/_aws/execute-api/{name}/$default"
         game = requests.post(f"{url}/create", json={}, timeout=HANG_SECONDS).json()["game"]
         secrets = ("ann", SECRET), ("bob", SECRET.replace("cafe", "beef"))
-        playing = [pool.submit(play, url, game, *credentials) for credentials in secrets]
-        ann_views, bob_views = (player.result(HANG_SECONDS) for player in playing)
+        matches = [
+            pool.submit(play_last_options, url, game, *credentials) for credentials in secrets
+        ]
+        ann_views, bob_views = (player.result(HANG_SECONDS) for player in matches)
     assert ann_views[-1].gains == bob_views[-1].gains in ([1, -1], [-1, 1])
-    for seen in (ann_views, bob_views):
-        cards = {view.position["card"] for view in seen if view.gains is None}
+    for views in (ann_views, bob_views):
+        cards = {view.position["card"] for view in views if view.gains is None}
         assert len(cards) == 1, "each saw its own card, and no other before the end"

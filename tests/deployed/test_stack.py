@@ -15,7 +15,7 @@ from cardsharp.core.clock import SystemClock
 from cardsharp.errors import CardsharpError
 from cardsharp_tools.cli.health_checks import CheckStatus
 from cardsharp_tools.games.deadmansdraw.deployment_check import (
-    play_practice_match,
+    play_and_verify_practice_match,
     run_deployment_checks,
     wait_until_alarms_clear,
 )
@@ -52,7 +52,7 @@ def test_the_deployment_verifies_itself(stack: Stack) -> None:
 
 def test_a_match_leaves_no_dead_letter_and_no_problem_in_the_logs(stack: Stack) -> None:
     began = datetime.now(UTC)
-    assert "log complete" in play_practice_match(stack, LIMIT, SystemClock())
+    assert "log complete" in play_and_verify_practice_match(stack, LIMIT, SystemClock())
     assert list_dead_letters(stack) == []
     assert log_lines(stack, None, began) == []
     wait_until_alarms_clear(stack, LIMIT, SystemClock())

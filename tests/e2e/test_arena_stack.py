@@ -1,4 +1,4 @@
-"""An arena that is deployed alone: operated like a bot, and a contest through all that happens."""
+"""Tests of an arena that is deployed alone: operation, and contests through disturbances."""
 
 import io
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from support.aws_build import native_build
 from support.cli import Cli, start_program, wait_for_line
-from support.contests import contests_in
+from support.contests import contests_in_table
 from support.waiting import HANG_SECONDS
 
 from cardsharp.aws.dynamodb_table import DynamoTable
@@ -35,41 +35,43 @@ NAME = "arena-alone"
 STACK_OPTIONS = ("--stack", NAME)
 TEAMS = ("draw-2", "draw-3", "third")  # strategies that do the same in the same position, as teams
 
-CUP = ContestSettings("cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test")
+CONTEST_SETTINGS = ContestSettings(
+    "cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test"
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
-Deployed = tuple[Emulator, Build]
+Deployment = tuple[Emulator, Build]
 
 
-def stack(deployed: Deployed, log_level: str = "INFO") -> Stack:
-    """The arena's stack, new or updated."""
-    emulator, built = deployed
+def deploy_arena_stack(deployment: Deployment, log_level: str = "INFO") -> Stack:
+    """Deploy or update the arena's stack, and return it."""
+    emulator, build = deployment
     parameters = {"Architecture": native_architecture(), "LogLevel": log_level}
-    deploy(emulator, built, NAME, parameters, ARENA_TEMPLATE)
+    deploy(emulator, build, NAME, parameters, ARENA_TEMPLATE)
     return find_stack(NAME, emulator.client)
 
 
 @pytest.fixture(scope="module")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     with Emulator(STACK_SERVICES) as emulator:
         yield emulator, native_build(tmp_path_factory)
 
 
 @pytest.fixture
-def cli(deployed: Deployed, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    for name, value in deployed[0].environment.items():
+def cli(deployment: Deployment, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    for name, value in deployment[0].environment.items():
         monkeypatch.setenv(name, value)
     return cli
 
 
 def test_an_arena_stack_reports_its_status_and_replays_dead_letters(
-    deployed: Deployed, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (emulator, _), arena_stack = deployed, stack(deployed)
-    without = cli("cloud", "doctor", *STACK_OPTIONS)
-    assert without.code == ExitCode.FAILED
-    assert "rotate-secret --service deadmansdraw" in without.out + without.err
+    (emulator, _), arena_stack = deployment, deploy_arena_stack(deployment)
+    doctor_result = cli("cloud", "doctor", *STACK_OPTIONS)
+    assert doctor_result.code == ExitCode.FAILED
+    assert "rotate-secret --service deadmansdraw" in doctor_result.out + doctor_result.err
     monkeypatch.setattr("sys.stdin", io.StringIO("a long password of the organiser\n"))
     assert (
         cli("cloud", "rotate-secret", "--service", "deadmansdraw", *STACK_OPTIONS).code
@@ -78,10 +80,10 @@ def test_an_arena_stack_reports_its_status_and_replays_dead_letters(
     sqs, url = emulator.client("sqs"), arena_stack.output("TickLetterUrl")
     for body in ('{"ticket": 0}', "no tick"):
         sqs.send_message(QueueUrl=url, MessageBody=body)
-    look = cli("cloud", "status", *STACK_OPTIONS, "--json").json()
-    assert look["director"]["deadLetters"] == 2
-    assert any("dlq list --director" in problem for problem in look["problems"])
-    assert "lastPoll" not in look
+    status = cli("cloud", "status", *STACK_OPTIONS, "--json").json()
+    assert status["director"]["deadLetters"] == 2
+    assert any("dlq list --director" in problem for problem in status["problems"])
+    assert "lastPoll" not in status
     assert "tick 0 of the director" in cli("cloud", "dlq", "list", *STACK_OPTIONS).out
     assert "sent 1 message" in cli("cloud", "dlq", "redrive", "--all", *STACK_OPTIONS).out
     assert (
@@ -98,17 +100,17 @@ def test_an_arena_stack_reports_its_status_and_replays_dead_letters(
     log_events = [{"timestamp": current_millis, "message": line} for line in lines]
     logs.put_log_events(**log_stream, logEvents=log_events)
     problems = cli("cloud", "logs", "--problems", *STACK_OPTIONS, "--json").json()
-    (planted,) = [line for line in problems if line["function"] == "director"]
-    assert planted["message"] == "planted"
-    refused = cli("cloud", "logs", "nonsuch", *STACK_OPTIONS)
-    assert refused.code != ExitCode.OK
-    assert "No function logged anything about nonsuch" in refused.err
+    (planted_line,) = [line for line in problems if line["function"] == "director"]
+    assert planted_line["message"] == "planted"
+    unknown_log_result = cli("cloud", "logs", "nonsuch", *STACK_OPTIONS)
+    assert unknown_log_result.code != ExitCode.OK
+    assert "No function logged anything about nonsuch" in unknown_log_result.err
     assert "has no bot" in cli("cloud", "pause", *STACK_OPTIONS).err
 
 
 def kill_director(emulator: Emulator) -> int:
     """Kill the processes of the deployed director, and return their number."""
-    killed = 0
+    killed_count = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes()
@@ -116,30 +118,33 @@ def kill_director(emulator: Emulator) -> int:
             continue
         if str(emulator.folder).encode() in line and b"Director" in line:
             os.kill(int(folder.name), signal.SIGKILL)
-            killed += 1
-    return killed
+            killed_count += 1
+    return killed_count
 
 
 @contextmanager
-def at_play(
-    emulator: Emulator, arena_stack: Stack, words: dict[str, Credentials]
+def play_as_teams(
+    emulator: Emulator, arena_stack: Stack, credentials_by_team: dict[str, Credentials]
 ) -> Iterator[None]:
-    """The teams at the deployed arena, which the emulator has below a path of its own."""
-    api = arena_stack.outputs["ArenaUrl"].partition("//")[2].partition(".")[0]
-    url = f"{emulator.endpoint}/_aws/execute-api/{api}/$default"
-    over = threading.Event()
-    for name, credentials in words.items():
+    """Play the teams' matches at the deployed arena.
+
+    The emulator serves the arena's API under a path.
+    """
+    api_id = arena_stack.outputs["ArenaUrl"].partition("//")[2].partition(".")[0]
+    url = f"{emulator.endpoint}/_aws/execute-api/{api_id}/$default"
+    stop_event = threading.Event()
+    for name, credentials in credentials_by_team.items():
         play_team_matches(
             OpponentConfig(url, credentials.user, credentials.password, BuiltIn(name), name),
             print,
             emulator.folder / f"{credentials.user}.log",
-            over,
+            stop_event,
         )
     yield
-    over.set()
+    stop_event.set()
 
 
-def results(cli: Cli, *contest: str) -> list[tuple[object, ...]]:
+def read_results(cli: Cli, *contest: str) -> list[tuple[object, ...]]:
     """Return pairing, teams, points and winner of each row of `contest results`."""
     rows = cli("contest", "results", *contest, "--json").json()
     return [(row["pairing"], row["teams"], row["points"], row["winner"]) for row in rows]
@@ -147,35 +152,35 @@ def results(cli: Cli, *contest: str) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("form", ["swiss", "ladder"])
 def test_a_contest_survives_an_upgrade_and_a_killed_director(
-    deployed: Deployed, cli: Cli, tmp_path: Path, form: str
+    deployment: Deployment, cli: Cli, tmp_path: Path, form: str
 ) -> None:
-    """With the results, to the points, of the same contest at home that nobody disturbs.
+    """The results equal those of the same contest in an undisturbed local run.
 
     The stack itself plays the last team, which has no program.
     """
-    home, (emulator, _) = str(tmp_path / "cup"), deployed
-    settings = replace(CUP, name=form, format=form)
-    create_contest_in(Path(home), settings).close()
+    local_contest, (emulator, _) = str(tmp_path / "cup"), deployment
+    settings = replace(CONTEST_SETTINGS, name=form, format=form)
+    create_contest_in(Path(local_contest), settings).close()
     for name in TEAMS:
-        cli("contest", "teams", "add", home, name, "--strategy", name)
-    assert cli("contest", "run", home, "--port", "0").code == 0
-    arena_stack = stack(deployed)
+        cli("contest", "teams", "add", local_contest, name, "--strategy", name)
+    assert cli("contest", "run", local_contest, "--port", "0").code == 0
+    arena_stack = deploy_arena_stack(deployment)
     table = DynamoTable(arena_stack.ids["ArenaTable"], emulator.client("dynamodb"))
-    contests_in(table, emulator.client("dynamodb")).create(settings)
-    words = {}
+    contests_in_table(table, emulator.client("dynamodb")).create(settings)
+    credentials_by_team = {}
     for name in TEAMS[:-1]:
         line = cli("contest", "teams", "add", form, name, *STACK_OPTIONS).out
         team, _, password = line.partition("id ")[2].strip().partition(", password ")
-        words[name] = Credentials(team, password)
+        credentials_by_team[name] = Credentials(team, password)
     cli("contest", "teams", "add", form, TEAMS[-1], "--strategy", TEAMS[-1], *STACK_OPTIONS)
     with (
-        at_play(emulator, arena_stack, words),
-        start_program("contest", "run", form, *STACK_OPTIONS) as running,
+        play_as_teams(emulator, arena_stack, credentials_by_team),
+        start_program("contest", "run", form, *STACK_OPTIONS) as contest_process,
     ):
-        wait_for_line(running.stdout, "pairing 1")
+        wait_for_line(contest_process.stdout, "pairing 1")
         assert kill_director(emulator) > 0
-        wait_for_line(running.stdout, "pairing 2")
-        stack(deployed, "DEBUG")
-        wait_for_line(running.stdout, "won by")
-        assert running.wait(timeout=HANG_SECONDS) == 0
-    assert results(cli, form, *STACK_OPTIONS) == results(cli, home)
+        wait_for_line(contest_process.stdout, "pairing 2")
+        deploy_arena_stack(deployment, "DEBUG")
+        wait_for_line(contest_process.stdout, "won by")
+        assert contest_process.wait(timeout=HANG_SECONDS) == 0
+    assert read_results(cli, form, *STACK_OPTIONS) == read_results(cli, local_contest)

@@ -1,4 +1,4 @@
-"""`arena`, `bot`, `practice` and `doctor` against an arena as anybody would run it."""
+"""Tests of the commands `arena`, `bot`, `practice` and `doctor` against a real arena."""
 
 import json
 import signal
@@ -28,12 +28,17 @@ from cardsharp_tools.match_sources.match_logs import default_store, open_log
 pytestmark = pytest.mark.usefixtures("cli")
 
 CLOCK = SystemClock()
-LAB = {
+LAB_PLAYERS = {
     "euchre": ("rules", "random"),
     "blef": ("greedy", "random"),
     "deadmansdraw": ("draw-2", "draw-3"),
 }
-SHORT = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]  # a draw pile that is soon through
+SHORT_DRAW_PILE = [
+    ["Key", 3],
+    ["Map", 5],
+    ["Mermaid", 9],
+    ["Sword", 4],
+]  # a draw pile that is soon through
 
 
 @pytest.fixture
@@ -50,17 +55,17 @@ def arena_config() -> ArenaConfig:
 
 @pytest.fixture(params=["home", pytest.param("cloud", marks=pytest.mark.slow)])
 def arena(request: pytest.FixtureRequest, arena_config: ArenaConfig) -> Iterator[ArenaServer]:
-    """An arena of either home: whoever asks it cannot tell which."""
+    """An arena that runs locally or in the emulator; a client sees no difference."""
     if request.param == "home":
         with ArenaServer(arena_config) as server:
             yield server
     else:
-        with unstarted_emulated_arena(arena_config) as deployed, deployed:
-            yield deployed
+        with unstarted_emulated_arena(arena_config) as emulated_server, emulated_server:
+            yield emulated_server
 
 
 def connection_options(arena: ArenaServer) -> tuple[str, ...]:
-    """The options that lead to an arena as team one."""
+    """Return the command-line options that connect to an arena as team one."""
     return "--url", arena.url, "--user", TEAM_1_ID
 
 
@@ -86,24 +91,38 @@ def test_the_arena_prints_its_address_but_no_password_and_stops_on_ctrl_c() -> N
 def test_the_organiser_creates_matches_by_the_players_names(
     cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They change seats; what is not known is told with those who are."""
-    refused = cli("arena", "match", TEAM_1_ID, TEAM_2_ID, "--url", arena.url)
-    assert (refused.code, "ARENA_ADMIN_PASSWORD" in refused.err) == (2, True)
+    """The seats alternate; an unknown player is reported with the list of players."""
+    error_result = cli("arena", "match", TEAM_1_ID, TEAM_2_ID, "--url", arena.url)
+    assert (error_result.code, "ARENA_ADMIN_PASSWORD" in error_result.err) == (2, True)
     monkeypatch.setenv("ARENA_ADMIN_PASSWORD", ADMIN_PASSWORD)
-    order = ("Team One", TEAM_2_ID, "-n", "3", "--tag", "cup", "--timeout", "7", "--url", arena.url)
-    matches = cli("arena", "match", *order, "--json").json()
+    match_options = (
+        "Team One",
+        TEAM_2_ID,
+        "-n",
+        "3",
+        "--tag",
+        "cup",
+        "--timeout",
+        "7",
+        "--url",
+        arena.url,
+    )
+    matches = cli("arena", "match", *match_options, "--json").json()
     assert [match["players"] for match in matches] == [
         [TEAM_1_ID, TEAM_2_ID],
         [TEAM_2_ID, TEAM_1_ID],
         [TEAM_1_ID, TEAM_2_ID],
     ]
-    look = arena.admin_view(matches[1]["match"])
-    assert look["creationParams"]["tags"] == ["cup"]
-    assert look["creationParams"]["timeout"] == 7
-    assert "Team Two against Team One" in cli("arena", "match", *order).out
-    unknown = cli("arena", "match", "Nemo", TEAM_2_ID, "--url", arena.url)
-    assert unknown.code == 2
-    assert "No player of the arena is called Nemo. Its players are Dummy, Team One" in unknown.err
+    match_view = arena.admin_view(matches[1]["match"])
+    assert match_view["creationParams"]["tags"] == ["cup"]
+    assert match_view["creationParams"]["timeout"] == 7
+    assert "Team Two against Team One" in cli("arena", "match", *match_options).out
+    unknown_player_result = cli("arena", "match", "Nemo", TEAM_2_ID, "--url", arena.url)
+    assert unknown_player_result.code == 2
+    assert (
+        "No player of the arena is called Nemo. Its players are Dummy, Team One"
+        in unknown_player_result.err
+    )
 
 
 # --- bot -------------------------------------------------------------------------------------
@@ -112,18 +131,22 @@ def test_the_organiser_creates_matches_by_the_players_names(
 def test_the_bot_plays_waiting_matches_with_its_tag_once_and_prints_json_events(
     cli: Cli, arena: ArenaServer
 ) -> None:
-    match_id = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT, tags=["final"])
-    other = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT, tags=["other"])
+    match_id = arena.create_match_and_get_id(
+        [TEAM_1_ID, TEAM_1_ID], drawPile=SHORT_DRAW_PILE, tags=["final"]
+    )
+    other_match_id = arena.create_match_and_get_id(
+        [TEAM_1_ID, TEAM_1_ID], drawPile=SHORT_DRAW_PILE, tags=["other"]
+    )
     # The bot as a program of its own, with which its long poll ends; in here it would go on.
     options = ("--once", "--tag", "final", "--json", "--strategy", "champion")
     with start_program("bot", *connection_options(arena), *options) as process:
         out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, err
-    began, *turns, end_event = out.splitlines()
-    assert began.startswith('{"event": "began"')
+    begin_event, *turns, end_event = out.splitlines()
+    assert begin_event.startswith('{"event": "began"')
     assert end_event.startswith('{"event": "ended"')
     assert all(line.startswith('{"event": "turn"') for line in turns)
-    assert other not in out, "a match with another tag was played"
+    assert other_match_id not in out, "a match with another tag was played"
     assert "as Team One" in err
     assert "champion (first) v champion (second)" in cli("show", match_id).out
     assert arena.admin_view(match_id)["activePlayerIndex"] is None
@@ -136,10 +159,10 @@ def test_invalid_players_get_an_error_that_hides_the_password(
     organiser = "'admin' is the arena's organiser, who plays no matches. Give the id of a player"
     for command in ("bot", "practice"):
         for user, reason in ((TEAM_1_ID, "401"), ("admin", organiser)):
-            refused = cli(command, "--url", arena.url, "--user", user)
-            assert (refused.code, reason in refused.err) == (2, True)
-            assert "wr0ng" not in refused.err + refused.out
-            assert len(refused.err.splitlines()) == 1
+            error_result = cli(command, "--url", arena.url, "--user", user)
+            assert (error_result.code, reason in error_result.err) == (2, True)
+            assert "wr0ng" not in error_result.err + error_result.out
+            assert len(error_result.err.splitlines()) == 1
 
 
 def test_the_bot_waits_for_an_arena_and_survives_its_restart(tmp_path: Path) -> None:
@@ -185,20 +208,20 @@ def test_the_first_ctrl_c_finishes_the_match_and_the_second_stops_at_once(
 def test_the_bot_ignores_matches_of_other_processes(
     arena: ArenaServer,
 ) -> None:
-    """In one home a lab keeps matches of each game, and somebody else's worker is at one."""
+    """The bot ignores lab matches and a match of another worker in the same log."""
     with start_program("bot", *connection_options(arena), "--once", "--json") as process:
         wait_for_line(process.stderr, "playing at")
-        for name, players in LAB.items():
+        for name, players in LAB_PLAYERS.items():
             duel = ("lab", "duel", *players, "--game", name, "-n", "1", "--save-matches", "1")
             with start_program(*duel, "--workers", "1") as lab:
-                output, faults = lab.communicate(timeout=HANG_SECONDS)
-            assert lab.returncode == 0, faults
+                output, error_output = lab.communicate(timeout=HANG_SECONDS)
+            assert lab.returncode == 0, error_output
             assert "stored in the match log" in output
         with open_log(default_store()) as log:
             log.acquire_lease(
                 "somebody-elses", "worker", timedelta(hours=1), {"players": ["a", "b"]}
             )
-        match_id = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
+        match_id = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT_DRAW_PILE)
         out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, err
     events = [json.loads(line) for line in out.splitlines()]
@@ -212,53 +235,59 @@ def test_the_bot_ignores_matches_of_other_processes(
     ids=["states its rate limit"],
 )
 def test_a_display_failure_is_reported_once_and_the_bot_plays_on(arena: ArenaServer) -> None:
-    """A damaged move and, of the next match, an output that nobody reads any more.
+    """A damaged move and a closed output are reported once, and the matches continue.
 
-    An arena that states its rate limit is asked for the next match after 3 s instead of 30 s.
+    An arena that states its rate limit is polled after 3 s instead of 30 s.
     """
     with start_program("bot", *connection_options(arena), "--json") as process:
         wait_for_line(process.stderr, "playing at")
-        damaged = arena.create_match_and_get_id(
+        damaged_match_id = arena.create_match_and_get_id(
             [TEAM_1_ID, TEAM_2_ID], seed="norandom", timeout=None
         )
-        wait_for_line(process.stdout, damaged)
+        wait_for_line(process.stdout, damaged_match_id)
         with closing(sqlite3.connect(default_store().removeprefix("sqlite:"))) as db:
             change = "UPDATE moves SET facts = '{\"x\": 1}' WHERE match_id = ? AND sequence = 0"
-            assert db.execute(change, (damaged,)).rowcount == 1
+            assert db.execute(change, (damaged_match_id,)).rowcount == 1
             db.commit()
-        message = wait_for_line(process.stderr, f"Match {damaged} cannot be shown: Move 0")
+        message = wait_for_line(process.stderr, f"Match {damaged_match_id} cannot be shown: Move 0")
         assert message.endswith("The match continues.\n")
-        end(arena, damaged)
-        assert json.loads(wait_for_line(process.stdout, '"ended"'))["match"] == damaged
+        terminate_match(arena, damaged_match_id)
+        assert json.loads(wait_for_line(process.stdout, '"ended"'))["match"] == damaged_match_id
         process.stdout.close()
-        unread = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
+        unread_match_id = arena.create_match_and_get_id(
+            [TEAM_1_ID, TEAM_1_ID], drawPile=SHORT_DRAW_PILE
+        )
         wait_for_line(process.stderr, "The output cannot be written")
-        while arena.admin_view(unread)["activePlayerIndex"] is not None:
+        while arena.admin_view(unread_match_id)["activePlayerIndex"] is not None:
             CLOCK.sleep(timedelta(milliseconds=50))
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
         assert (process.wait(HANG_SECONDS), "cannot be" in rest) == (0, False), rest
 
 
-def end(arena: ArenaServer, match_id: str) -> None:
-    """End a match as the organiser."""
+def terminate_match(arena: ArenaServer, match_id: str) -> None:
+    """Terminate a match as the organiser."""
     url = f"{arena.url}/api/matches/{match_id}/terminate"
-    ended = requests.delete(url, auth=("admin", ADMIN_PASSWORD), timeout=HANG_SECONDS)
-    assert ended.status_code == 200
+    response = requests.delete(url, auth=("admin", ADMIN_PASSWORD), timeout=HANG_SECONDS)
+    assert response.status_code == 200
 
 
 @pytest.mark.slow
 def test_a_standby_bot_takes_over_if_the_first_is_killed(arena: ArenaServer) -> None:
-    with start_program("bot", *connection_options(arena), "--standby") as first:
-        wait_for_line(first.stderr, "playing at")
-        with start_program("bot", *connection_options(arena), "--standby", "--once") as second:
-            wait_for_line(second.stderr, "standing by: another bot with this match log plays at")
+    with start_program("bot", *connection_options(arena), "--standby") as active_bot:
+        wait_for_line(active_bot.stderr, "playing at")
+        with start_program("bot", *connection_options(arena), "--standby", "--once") as standby_bot:
+            wait_for_line(
+                standby_bot.stderr, "standing by: another bot with this match log plays at"
+            )
             abandoned_match = arena.create_match_and_get_id([TEAM_1_ID, TEAM_2_ID], seed="norandom")
-            wait_for_line(first.stdout, f"match {abandoned_match}")
-            first.kill()
-            wait_for_line(second.stderr, "now playing at")
-            match_id = arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID], drawPile=SHORT)
-            wait_for_line(second.stdout, f"match {match_id}: both seats, ")
+            wait_for_line(active_bot.stdout, f"match {abandoned_match}")
+            active_bot.kill()
+            wait_for_line(standby_bot.stderr, "now playing at")
+            match_id = arena.create_match_and_get_id(
+                [TEAM_1_ID, TEAM_1_ID], drawPile=SHORT_DRAW_PILE
+            )
+            wait_for_line(standby_bot.stdout, f"match {match_id}: both seats, ")
 
 
 # --- practice --------------------------------------------------------------------------------
@@ -267,12 +296,12 @@ def test_a_standby_bot_takes_over_if_the_first_is_killed(arena: ArenaServer) -> 
 def test_practice_in_both_seats_is_displayed_checked_and_logged(
     cli: Cli, arena: ArenaServer
 ) -> None:
-    """Against ourselves, begun in the middle, and against the dummy, whose seat is ours too."""
+    """The bot plays both seats from given piles, and both seats of a match with the dummy."""
     piles = ("--draw-pile", "Key3, map5,Sword4", "--banks", "Hook7/Kraken6", "--discard-pile", "")
-    played = cli("practice", *connection_options(arena), *piles)
-    assert played.code == 0, played.err
+    result = cli("practice", *connection_options(arena), *piles)
+    assert result.code == 0, result.err
     for words in ("both seats, ", "log complete", "Key3"):
-        assert words in played.out
+        assert words in result.out
     match = cli("show", "last", "--json").json()
     assert match["turns"][-1]["scores"] == match["outcome"]["scores"]
     options = (
@@ -292,17 +321,23 @@ def test_practice_in_both_seats_is_displayed_checked_and_logged(
 
 
 def test_practice_begins_as_a_stored_match_stood(cli: Cli, arena: ArenaServer) -> None:
-    """By start piles, which every arena takes; whoever decided there is first, and we are both."""
+    """A practice match starts with the piles of a stored position, and the bot has both seats.
+
+    The player that decided there moves first.
+    """
     *_, previous_turn, turn, _ = cli("show", "final-2023", "--json").json()["turns"]
-    like = f"final-2023@{turn['moves'][0]['move'] + 1}"
-    (played,) = cli(
-        "practice", *connection_options(arena), "--from-position", like, "--json"
+    position_reference = f"final-2023@{turn['moves'][0]['move'] + 1}"
+    (match,) = cli(
+        "practice", *connection_options(arena), "--from-position", position_reference, "--json"
     ).json()
-    assert played["logComplete"]
-    view = arena.admin_view(played["match"])
-    params, mover = view["creationParams"], turn["player"]
+    assert match["logComplete"]
+    view = arena.admin_view(match["match"])
+    params, active_player = view["creationParams"], turn["player"]
     banks = [sorted(f"{card['suit']}{card['value']}" for card in bank) for bank in params["banks"]]
-    assert banks == [previous_turn["banks"][mover], previous_turn["banks"][1 - mover]]
+    assert banks == [
+        previous_turn["banks"][active_player],
+        previous_turn["banks"][1 - active_player],
+    ]
     replayed_cards = [
         event["drawn"] for move in turn["moves"] for event in move["events"] if "drawn" in event
     ]
@@ -314,26 +349,32 @@ def test_practice_begins_as_a_stored_match_stood(cli: Cli, arena: ArenaServer) -
 def test_practice_and_a_match_of_an_arena_begin_as_a_match_of_our_own_log_stood(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The words `last` and a part of an id mean our log, while the command has a log of its own."""
+    """`last` and a part of an id select a match of the user's log.
+
+    The practice command itself uses another log.
+    """
     monkeypatch.setenv("ARENA_ADMIN_PASSWORD", ADMIN_PASSWORD)
     with ArenaServer(ArenaConfig(admin_password=ADMIN_PASSWORD)) as arena:
-        harmless = ("--draw-pile", "Mermaid9,Anchor3,Chest4,Key5,Mermaid8,Anchor5,Chest6,Key7")
-        (first,) = cli("practice", *connection_options(arena), *harmless, "--json").json()
+        draw_pile_options = (
+            "--draw-pile",
+            "Mermaid9,Anchor3,Chest4,Key5,Mermaid8,Anchor5,Chest6,Key7",
+        )
+        (first,) = cli("practice", *connection_options(arena), *draw_pile_options, "--json").json()
         match_id = first["match"]
         for match_ref in ("last", f"{match_id}@3", match_id[-10:]):
-            created = cli(
+            practice_result = cli(
                 *("practice", *connection_options(arena), "--create-only"),
                 *("--from-position", match_ref, "--json"),
             )
-            assert created.code == 0, created.err
-            (new_id,) = created.json()["match_ids"]
+            assert practice_result.code == 0, practice_result.err
+            (new_id,) = practice_result.json()["match_ids"]
             assert arena.admin_view(new_id)["creationParams"]["drawPile"]
-        made = cli(
+        arena_result = cli(
             *("arena", "match", TEAM_1_ID, TEAM_2_ID, "--url", arena.url),
             *("--from-position", match_id, "--json"),
         )
-        assert made.code == 0, made.err
-        assert arena.admin_view(made.json()[0]["match"])["creationParams"]["drawPile"]
+        assert arena_result.code == 0, arena_result.err
+        assert arena.admin_view(arena_result.json()[0]["match"])["creationParams"]["drawPile"]
 
 
 def test_practice_can_create_matches_only_and_reports_invalid_piles(
@@ -346,17 +387,17 @@ def test_practice_can_create_matches_only_and_reports_invalid_piles(
     assert view["moveCount"] == 1
     assert view["creationParams"]["tags"] == ["try"]
     assert cli("matches").code == 2, "nothing is in our own log"
-    bad = cli("practice", *connection_options(arena), "--draw-pile", "Parrot3")
-    assert (bad.code, len(bad.err.splitlines())) == (2, 1)
-    assert "'Parrot3' is not a card" in bad.err
-    twice = cli("practice", *connection_options(arena), "--draw-pile", "Key3,Key3")
-    assert (twice.code, "Duplicate cards" in twice.err) == (1, True)
+    invalid_card_result = cli("practice", *connection_options(arena), "--draw-pile", "Parrot3")
+    assert (invalid_card_result.code, len(invalid_card_result.err.splitlines())) == (2, 1)
+    assert "'Parrot3' is not a card" in invalid_card_result.err
+    duplicate_card_result = cli("practice", *connection_options(arena), "--draw-pile", "Key3,Key3")
+    assert (duplicate_card_result.code, "Duplicate cards" in duplicate_card_result.err) == (1, True)
 
 
 # --- doctor ----------------------------------------------------------------------------------
 
 
-def findings(cli: Cli, *arguments: str) -> dict[str, str]:
+def run_doctor(cli: Cli, *arguments: str) -> dict[str, str]:
     return {
         check["check"]: check["finding"] for check in cli("doctor", *arguments, "--json").json()
     }
@@ -365,22 +406,27 @@ def findings(cli: Cli, *arguments: str) -> dict[str, str]:
 def test_the_doctor_reports_only_actual_problems(
     cli: Cli, arena: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked = cli("doctor", *connection_options(arena))
-    assert (checked.code, "Team One" in checked.out) == (0, True)
+    result = cli("doctor", *connection_options(arena))
+    assert (result.code, "Team One" in result.out) == (0, True)
     # No proxy is named, and the front at home tells no time, by which clocks could be compared.
     skipped = {"proxy", "clock"} if isinstance(arena, DynamoArenaServer) else {"proxy"}
-    found = findings(cli, *connection_options(arena))
-    assert {check for check, finding in found.items() if finding != "ok"} == skipped
-    assert {found[check] for check in skipped} == {"skipped"}
-    with monkeypatch.context() as without:
-        without.delenv("CARDSHARP_PASSWORD")
-        assert findings(cli)["arena"] == "skipped", "none is named"
-    down = findings(cli, "--url", f"http://127.0.0.1:{unused_port()}", "--user", TEAM_1_ID)
-    assert (down["arena"], down["credentials"]) == ("failed", "failed")
+    findings_by_check = run_doctor(cli, *connection_options(arena))
+    assert {check for check, finding in findings_by_check.items() if finding != "ok"} == skipped
+    assert {findings_by_check[check] for check in skipped} == {"skipped"}
+    with monkeypatch.context() as patch:
+        patch.delenv("CARDSHARP_PASSWORD")
+        assert run_doctor(cli)["arena"] == "skipped", "none is named"
+    unreachable_findings = run_doctor(
+        cli, "--url", f"http://127.0.0.1:{unused_port()}", "--user", TEAM_1_ID
+    )
+    assert (unreachable_findings["arena"], unreachable_findings["credentials"]) == (
+        "failed",
+        "failed",
+    )
     monkeypatch.setenv("CARDSHARP_PASSWORD", "wr0ng-and-secret")
-    wrong = cli("doctor", *connection_options(arena))
-    assert wrong.code == 1
-    assert "wr0ng" not in wrong.out + wrong.err
-    assert findings(cli, *connection_options(arena))["credentials"] == "failed"
+    wrong_password_result = cli("doctor", *connection_options(arena))
+    assert wrong_password_result.code == 1
+    assert "wr0ng" not in wrong_password_result.out + wrong_password_result.err
+    assert run_doctor(cli, *connection_options(arena))["credentials"] == "failed"
     monkeypatch.setenv("CARDSHARP_PASWORD", "x")
     assert "did you mean CARDSHARP_PASSWORD?" in cli("doctor", *connection_options(arena)).out

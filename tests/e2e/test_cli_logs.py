@@ -1,4 +1,4 @@
-"""`play`, and `matches`, `show` and `why`: what the log tells when a match is long over."""
+"""Tests of `play`, and of `matches`, `show` and `why` on the log of finished matches."""
 
 import io
 import json
@@ -17,14 +17,14 @@ from cardsharp.core.clock import SystemClock
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.cli import main
 
-Begun = tuple[Path, dict[str, Any]]
+FolderAndOutput = tuple[Path, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
-    """A data folder with the log of two matches, and what was told of them.
+def folder_and_output(tmp_path_factory: pytest.TempPathFactory) -> FolderAndOutput:
+    """A data folder with the log of two matches, and the output of `play`.
 
-    Played by a user whose settings are those of an arena far away.
+    The user's settings name an arena that cannot be reached.
     """
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as output:
@@ -36,12 +36,14 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
 
 
 @pytest.fixture(scope="module")
-def home(begun: Begun) -> Path:
-    return begun[0]
+def home(folder_and_output: FolderAndOutput) -> Path:
+    return folder_and_output[0]
 
 
-def test_play_json_is_a_single_document_despite_arena_settings(begun: Begun) -> None:
-    _, document = begun
+def test_play_json_is_a_single_document_despite_arena_settings(
+    folder_and_output: FolderAndOutput,
+) -> None:
+    _, document = folder_and_output
     assert document["won"] + document["lost"] + document["tied"] == 2
     assert document["logComplete"] is True
     assert len(document["matches"]) == 2
@@ -50,43 +52,54 @@ def test_play_json_is_a_single_document_despite_arena_settings(begun: Begun) -> 
     assert requests["view"] + requests["view_wait"] <= requests["act"]
 
 
-def listed(cli: Cli, *options: str) -> list[dict[str, Any]]:
+def list_matches(cli: Cli, *options: str) -> list[dict[str, Any]]:
     return cli("matches", "--json", *options).json()
 
 
 def our_turns(match: dict[str, Any]) -> list[int]:
-    """Numbers of the turns in which we decided something."""
-    decided = (t for t in match["turns"] if any(move["decision"] for move in t["moves"]))
-    return [turn["turn"] for turn in decided]
+    """Return the numbers of the turns with a decision of the bot."""
+    decided_turns = (
+        logged_turn
+        for logged_turn in match["turns"]
+        if any(move["decision"] for move in logged_turn["moves"])
+    )
+    return [turn["turn"] for turn in decided_turns]
 
 
 def test_matches_are_listed_filtered_and_identified_by_either_end_of_the_id(cli: Cli) -> None:
-    """The last started first; an id may be shortened unless it could be two."""
-    first, second = listed(cli)
+    """The newest match is first; a match is identified by an unambiguous part of its id."""
+    first, second = list_matches(cli)
     assert first["started"] > second["started"]
     table = cli("matches").out
     assert table.index(first["match"]) < table.index(second["match"])
     assert "captain (us) v champion" in table
-    assert len(listed(cli, "--day", first["started"][:10])) == 2
-    assert listed(cli, "--day", "2001-01-01") == listed(cli, "--status", "running") == []
-    assert len(listed(cli, "--limit", "1")) == 1
+    assert len(list_matches(cli, "--day", first["started"][:10])) == 2
+    assert (
+        list_matches(cli, "--day", "2001-01-01") == list_matches(cli, "--status", "running") == []
+    )
+    assert len(list_matches(cli, "--limit", "1")) == 1
     ids = [first["match"], second["match"]]
-    shared = next(n for n in range(24, 0, -1) if ids[0][:n] == ids[1][:n])
+    shared_length = next(
+        length for length in range(24, 0, -1) if ids[0][:length] == ids[1][:length]
+    )
     for match_id in ids:
-        for match_reference in (match_id, match_id[-5:], match_id[: shared + 1]):
+        for match_reference in (match_id, match_id[-5:], match_id[: shared_length + 1]):
             assert cli("show", match_reference, "--json").json()["match"] == match_id
-    refused = cli("show", ids[0][:shared])
-    assert (refused.code, "can be 2 matches" in refused.err) == (2, True)
+    error_result = cli("show", ids[0][:shared_length])
+    assert (error_result.code, "can be 2 matches" in error_result.err) == (2, True)
 
 
 def test_log_files_are_accessible_to_their_owner_only(cli: Cli, home: Path) -> None:
-    """Match log and program's log; a folder of before is narrowed by the next command."""
+    """Only their owner can read the match log and the program's log.
+
+    The next command restricts a folder of an older version.
+    """
     folder = home / "cardsharp"
     file_modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     assert file_modes == {"matches.db": 0o600, "play.log": 0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     folder.chmod(0o755)
-    assert len(listed(cli)) == 2
+    assert len(list_matches(cli)) == 2
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
@@ -97,9 +110,9 @@ def test_show_lists_every_turn_and_why_explains_each_decision(cli: Cli) -> None:
     output = cli("show", "last").out
     assert all(str(bank) in output for bank in match["outcome"]["scores"])
     moves = [move for turn in match["turns"] for move in turn["moves"]]
-    decided = [move["decision"] for move in moves if move["decision"]]
-    assert len(decided) > 10
-    assert all(decision["reason"] for decision in decided)
+    all_decisions = [move["decision"] for move in moves if move["decision"]]
+    assert len(all_decisions) > 10
+    assert all(decision["reason"] for decision in all_decisions)
     our_turn_numbers = our_turns(match)
     decisions = cli("why", "last", str(our_turn_numbers[-1]), "--json").json()
     text = cli("why", "last", str(our_turn_numbers[-1])).out
@@ -107,23 +120,25 @@ def test_show_lists_every_turn_and_why_explains_each_decision(cli: Cli) -> None:
     for move in decisions:
         decision = move["decision"]
         assert f"chosen  {decision['action']}" in text
-        assert [o for o in decision["options"] if o["action"] == decision["action"]]
+        assert [option for option in decision["options"] if option["action"] == decision["action"]]
         assert f"{decision['decisionMs']:.1f} ms" in text
     for part in ("our bank", "their bank", "play area", "discarded", "unseen", "value"):
         assert part in text
-    theirs = next(turn["turn"] for turn in match["turns"] if turn["turn"] not in our_turn_numbers)
-    for question, sentence in (
+    opponent_turn = next(
+        turn["turn"] for turn in match["turns"] if turn["turn"] not in our_turn_numbers
+    )
+    for command, sentence in (
         ("show zzz", "No match 'zzz' is in the log; `cardsharp matches` lists them."),
         ("why last 99", "There is no turn 99"),
-        (f"why last {theirs}", ", which champion played. Our turns: "),
+        (f"why last {opponent_turn}", ", which champion played. Our turns: "),
     ):
-        refused = cli(*question.split())
-        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
-        assert sentence in refused.err
+        error_result = cli(*command.split())
+        assert (error_result.code, len(error_result.err.splitlines())) == (2, 1)
+        assert sentence in error_result.err
 
 
 def test_show_says_which_moves_the_arena_lost(cli: Cli, home: Path) -> None:
-    first, second = (entry["match"] for entry in listed(cli))
+    first, second = (entry["match"] for entry in list_matches(cli))
     log = SqliteMatchLog(home / "cardsharp" / "matches.db", SystemClock())
     log.add_note(first, "withdrawn", {"sequence": 7, "intent": None, "facts": {}})
     log.close()
@@ -141,11 +156,11 @@ def test_output_fits_the_terminal_width_without_trailing_spaces(
         monkeypatch.setenv("COLUMNS", str(width))
         lines = cli(*explain_command.split()).out.splitlines()
         assert max(map(len, lines)) <= width
-        [head, *_] = [line for line in lines if "Anchor" in line]
+        [suit_line, *_] = [line for line in lines if "Anchor" in line]
         suits = "Anchor Hook Cannon Key Chest Map Oracle Sword Kraken Mermaid"
-        assert head.split() == suits.split()
-        unseen = next(line for line in lines if line.startswith("unseen"))
-        assert re.search(rf"98765 +\d\d{cards}$", unseen.rstrip())
+        assert suit_line.split() == suits.split()
+        unseen_line = next(line for line in lines if line.startswith("unseen"))
+        assert re.search(rf"98765 +\d\d{cards}$", unseen_line.rstrip())
         assert any(re.match(r"> +\w+ +\d+\.\d %", line) for line in lines)
     for columns in ("60", ""):
         monkeypatch.setenv("COLUMNS", columns)
@@ -161,9 +176,9 @@ def test_output_fits_the_terminal_width_without_trailing_spaces(
 
 def test_strategies_lists_every_name_with_a_line(cli: Cli) -> None:
     # In this process tests have registered players of their own.
-    with start_program("strategies", "--json") as fresh:
+    with start_program("strategies", "--json") as process:
         strategies = {
-            strategy["name"]: strategy["about"] for strategy in json.loads(fresh.communicate()[0])
+            strategy["name"]: strategy["about"] for strategy in json.loads(process.communicate()[0])
         }
     assert {"champion", "steady", "draw-3"} <= strategies.keys()
     assert all(strategies.values())
@@ -185,11 +200,11 @@ def count_matches(path: Path) -> tuple[int, int]:
 def test_prune_deletes_old_matches_on_confirmation_and_frees_disk_space(
     cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of matches that ended 40 and 20 days ago, and one that runs: never that, however old."""
-    aged = tmp_path / "aged.db"
+    """Matches that ended 40 and 20 days ago are pruned by age; a running match never is."""
+    log_file = tmp_path / "aged.db"
     with (
         closing(sqlite3.connect(home / "cardsharp" / "matches.db")) as source_db,
-        closing(sqlite3.connect(aged)) as db,
+        closing(sqlite3.connect(log_file)) as db,
     ):
         source_db.backup(db)
         ids = [row[0] for row in db.execute("SELECT id FROM matches ORDER BY started")]
@@ -198,25 +213,25 @@ def test_prune_deletes_old_matches_on_confirmation_and_frees_disk_space(
             db.execute("UPDATE matches SET finished = finished - ? WHERE id = ?", (age, match_id))
         db.execute("INSERT INTO matches (id, status, started) VALUES ('runs', 'running', 0)")
         db.commit()
-    original_size, store = aged.stat().st_size, f"sqlite:{aged}"
+    original_size, store = log_file.stat().st_size, f"sqlite:{log_file}"
     prune = ("matches", "prune", "--store", store, "--older-than")
     result = cli(*prune, "30d", "--dry-run")
     assert (result.code, result.out) == (0, "1 match would be deleted\n")
-    refused = cli(*prune, "30d")
-    assert (refused.code, refused.out) == (2, "")
-    assert "1 match would be deleted. Add --yes" in refused.err
+    error_result = cli(*prune, "30d")
+    assert (error_result.code, error_result.out) == (2, "")
+    assert "1 match would be deleted. Add --yes" in error_result.err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("builtins.input", lambda: "n")
     assert cli(*prune, "30d").out == "1 match kept\n"
-    assert count_matches(aged) == (3, 2)
+    assert count_matches(log_file) == (3, 2)
     monkeypatch.setattr("builtins.input", lambda: "y")
     assert cli(*prune, "30d").out == "1 match deleted\n"
-    assert count_matches(aged) == (2, 1)
+    assert count_matches(log_file) == (2, 1)
     assert cli(*prune, "30d").out == "No match ended that long ago.\n"
     last = cli(*prune, "12h", "--yes", "--json").json()
     assert (len(last["matches"]), last["deleted"]) == (1, True)
-    assert count_matches(aged) == (1, 0)
-    assert aged.stat().st_size < original_size / 2
+    assert count_matches(log_file) == (1, 0)
+    assert log_file.stat().st_size < original_size / 2
     assert cli("matches", "--store", store).out.count("runs") == 1
 
 
@@ -224,48 +239,50 @@ def test_prune_deletes_old_matches_on_confirmation_and_frees_disk_space(
 
 
 @pytest.fixture
-def fresh(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """The program with a data folder of this test alone."""
+def isolated_cli(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """The command line with a data folder for this test alone."""
     isolate_environment(monkeypatch, tmp_path)
     return cli
 
 
-def test_a_match_is_logged_even_if_its_output_is_closed(fresh: Cli) -> None:
-    """As in `cardsharp play | head -2`: what only shows it ends no match."""
+def test_a_match_is_logged_even_if_its_output_is_closed(isolated_cli: Cli) -> None:
+    """The match ends as usual in `cardsharp play | head -2`."""
     with start_program("play", "--seed", "7", "--strategy", "draw-3") as process:
         wait_for_line(process.stdout, "draw-3 (us) v example-java")
         process.stdout.close()
         errors = process.stderr.read()
         assert process.wait(HANG_SECONDS) == 0, errors
     assert errors.count("The output cannot be written") == 1
-    [match] = fresh("matches", "--json").json()
+    [match] = isolated_cli("matches", "--json").json()
     assert match["status"] == "finished"
 
 
 def test_a_match_is_displayed_checked_and_logged_in_the_configured_store(
-    fresh: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    isolated_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same seed plays it again, even where nothing can be kept: that costs the copy alone."""
+    """A match is logged, and the same seed plays it again, even if it cannot be stored."""
     monkeypatch.setenv("CARDSHARP_STORE", f"sqlite:{tmp_path}/other.db")
-    played = fresh("play", "--seed", "7", "--strategy", "draw-3")
-    assert played.code == 0, played.err
-    assert "draw-3 (us) v example-java" in played.out
-    turns = re.search(r", in (\d+) turns", played.out)
+    play_result = isolated_cli("play", "--seed", "7", "--strategy", "draw-3")
+    assert play_result.code == 0, play_result.err
+    assert "draw-3 (us) v example-java" in play_result.out
+    turns = re.search(r", in (\d+) turns", play_result.out)
     for number in range(1, int(turns[1]) + 1):
-        assert re.search(rf"^ +{number} (draw-3|example)", played.out, re.MULTILINE)
-    assert re.search(r"log complete: \d+ moves, equal to the arena's", played.out)
-    assert re.search("EndTurn  .", played.out), "the reason of a decision"
-    assert "draw-3 (us) v example-java" in fresh("show", "last").out
-    follow_up = re.search(r"cardsharp (why [0-9a-f]{24} \d+)", played.out)
-    assert "show last" not in played.out, "another process may play meanwhile"
-    assert "chosen  " in fresh(*follow_up[1].split()).out
-    stored_outcome = fresh("show", "last", "--json").json()["outcome"]
-    assert fresh("lab", "duel", "draw-3", "draw-2", "-n", "1", "--save-matches", "1").code == 0
-    assert len(fresh("matches", "--json").json()) == 2
+        assert re.search(rf"^ +{number} (draw-3|example)", play_result.out, re.MULTILINE)
+    assert re.search(r"log complete: \d+ moves, equal to the arena's", play_result.out)
+    assert re.search("EndTurn  .", play_result.out), "the reason of a decision"
+    assert "draw-3 (us) v example-java" in isolated_cli("show", "last").out
+    follow_up = re.search(r"cardsharp (why [0-9a-f]{24} \d+)", play_result.out)
+    assert "show last" not in play_result.out, "another process may play meanwhile"
+    assert "chosen  " in isolated_cli(*follow_up[1].split()).out
+    stored_outcome = isolated_cli("show", "last", "--json").json()["outcome"]
+    assert (
+        isolated_cli("lab", "duel", "draw-3", "draw-2", "-n", "1", "--save-matches", "1").code == 0
+    )
+    assert len(isolated_cli("matches", "--json").json()) == 2
     (tmp_path / "file").write_text("no folder")
     monkeypatch.delenv("CARDSHARP_STORE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
-    repeated_run = fresh("play", "--seed", "7", "--strategy", "draw-3", "--json")
+    repeated_run = isolated_cli("play", "--seed", "7", "--strategy", "draw-3", "--json")
     assert repeated_run.code == 0
     assert "could not be stored" in repeated_run.err
     [match] = repeated_run.json()["matches"]
@@ -275,23 +292,23 @@ def test_a_match_is_displayed_checked_and_logged_in_the_configured_store(
 
 
 def test_an_opponent_that_fails_ends_the_run_with_its_last_words(
-    fresh: Cli, tmp_path: Path
+    isolated_cli: Cli, tmp_path: Path
 ) -> None:
-    failing = write_strategy_file(tmp_path, "bad_opponent", "os._exit(0)", "import os")
-    played = fresh("play", "--opponent", failing)
-    assert played.code == 1
+    strategy_file = write_strategy_file(tmp_path, "bad_opponent", "os._exit(0)", "import os")
+    play_result = isolated_cli("play", "--opponent", strategy_file)
+    assert play_result.code == 1
     expected_error = (
         "cannot play: the strategy ended the process (os._exit(0)) (bad_opponent.py, line 13, in"
     )
-    assert expected_error in played.err
-    assert "Traceback" not in played.err
+    assert expected_error in play_result.err
+    assert "Traceback" not in play_result.err
 
 
-def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(fresh: Cli) -> None:
-    played = fresh("play", "--cloud", "emulator", "--strategy", "draw-3", "--json")
-    assert played.code == 0, played.err
-    assert played.json()["logComplete"] is True
-    assert fresh("show", "last").code == 0, "the match outlives the emulator"
+def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(isolated_cli: Cli) -> None:
+    play_result = isolated_cli("play", "--cloud", "emulator", "--strategy", "draw-3", "--json")
+    assert play_result.code == 0, play_result.err
+    assert play_result.json()["logComplete"] is True
+    assert isolated_cli("show", "last").code == 0, "the match outlives the emulator"
 
 
 def test_the_sample_final_is_displayed_without_a_log(cli: Cli) -> None:

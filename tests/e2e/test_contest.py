@@ -1,4 +1,4 @@
-"""A contest as an organiser holds it: created, played, looked at."""
+"""Tests of a contest by commands: it is created, played and displayed."""
 
 import csv
 import io
@@ -19,8 +19,8 @@ from support import third_party_clients
 from support.cli import Cli, start_program, wait_for_line
 from support.ports import unused_port
 from support.starters import START_COMMANDS, missing_programs, start_starter
-from support.submissions import sandbox_or_skip, zip_files
-from support.waiting import HANG_SECONDS, until
+from support.submissions import skip_without_sandbox, zip_files
+from support.waiting import HANG_SECONDS, wait_until
 
 from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.contest_file import open_contest_in
@@ -32,85 +32,91 @@ from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.admin_actions import ADMIN_ACTIONS
 from cardsharp_tools.contest.contest_manager import CONSOLE_LOG, ContestManager
 
-STEADY = ("draw-2", "draw-3", "champion", "third")
+DETERMINISTIC_STRATEGIES = ("draw-2", "draw-3", "champion", "third")
 """Strategies that do the same in the same position."""
 
 
-HABITS = "http10", "new-connection"  # what only a real socket shows of clients unlike ours
+THIRD_PARTY_CLIENTS = (
+    "http10",
+    "new-connection",
+)  # what only a real socket shows of clients unlike ours
 
 
-def entered(cli: Cli, folder: str, name: str) -> tuple[str, str]:
-    """Id and password of a new team."""
+def add_team(cli: Cli, folder: str, name: str) -> tuple[str, str]:
+    """Add a team and return its id and password."""
     output = cli("contest", "teams", "add", folder, name).out
     ((user, password),) = re.findall(r"id (\w+), password (\S+)", output)
     return user, password
 
 
 def test_teams_are_registered_and_their_passwords_printed_once(cli: Cli, tmp_path: Path) -> None:
-    """By hand and from a CSV file, all of it or nothing; what is wrong is said in a sentence."""
+    """Teams are added by command, or from a CSV file as a whole or not at all.
+
+    Each error is one sentence.
+    """
     folder = str(tmp_path / "cup")
-    proposed = cli("contest", "new", "--teams", "2", "--minutes", "9").out
-    assert "To create it: cardsharp contest new NAME --format " in proposed
+    proposal = cli("contest", "new", "--teams", "2", "--minutes", "9").out
+    assert "To create it: cardsharp contest new NAME --format " in proposal
     assert "double-elimination, 5 matches" in cli("contest", "new", folder).out
     assert cli("contest", "new", folder).code == 2
     output = cli("contest", "teams", "add", folder, "[goal] Diggers").out
     password = output.split("password ")[1].strip()
     (tmp_path / "teams.csv").write_text("name,strategy\nHouse,captain\nBananas,\n")
-    entered = cli("contest", "teams", "import", folder, str(tmp_path / "teams.csv")).out
-    assert "team House" in entered
-    assert entered.count("password") == 1
-    listed = cli("contest", "teams", "list", folder)
-    assert "1. [goal] Diggers" in listed.out
-    assert "played here by captain" in listed.out
-    assert password not in listed.out
+    import_output = cli("contest", "teams", "import", folder, str(tmp_path / "teams.csv")).out
+    assert "team House" in import_output
+    assert import_output.count("password") == 1
+    list_result = cli("contest", "teams", "list", folder)
+    assert "1. [goal] Diggers" in list_result.out
+    assert "played here by captain" in list_result.out
+    assert password not in list_result.out
     credentials_output = cli("contest", "teams", "reset-password", folder, "[goal] Diggers").out
     assert password not in credentials_output
     assert cli("contest", "teams", "remove", folder, "House").out == "Removed House.\n"
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
-    wrong = tmp_path / "wrong.csv"
-    for row, fault in (("Bananas,", "Bananas is already"), ("Other,captian", "captian")):
-        wrong.write_text(f"name,strategy\nNew,\n{row}\n")
-        assert fault in cli("contest", "teams", "import", folder, str(wrong)).err
+    invalid_file = tmp_path / "wrong.csv"
+    for row, message in (("Bananas,", "Bananas is already"), ("Other,captian", "captian")):
+        invalid_file.write_text(f"name,strategy\nNew,\n{row}\n")
+        assert message in cli("contest", "teams", "import", folder, str(invalid_file)).err
     assert len(cli("contest", "teams", "list", folder, "--json").json()) == 2
     assert "There is no team Nemo" in cli("contest", "teams", "remove", folder, "Nemo").err
     assert "contains no contest" in cli("contest", "status", str(tmp_path)).err
     assert "must be odd" in cli("contest", "new", str(tmp_path / "even"), "-n", "4").err
     assert cli("contest", "results", folder).out == "Nothing has been played yet.\n"
-    paused = cli("contest", "pause", folder).out
-    assert paused == f"No new match starts. To continue: cardsharp contest resume {folder}\n"
+    pause_output = cli("contest", "pause", folder).out
+    assert pause_output == f"No new match starts. To continue: cardsharp contest resume {folder}\n"
     assert cli("contest", "resume", folder).out == "New matches start again.\n"
     assert re.search(r" \[goal\] Diggers", cli("contest", "status", folder).out)
 
 
 @pytest.mark.slow
 def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path) -> None:
-    """A cup is played to its end, its page stays until Ctrl-C, and its results can be read.
+    """A contest is played to its end, and its page stays until Ctrl-C.
 
-    A team that joins late is played, too. The arena's dummy plays any team that tries its
+    A team that joins late is played, too. The arena's dummy plays any team that tests its
     program; such matches do not count.
     """
     folder = str(tmp_path / "cup")
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--timeout", "1")
-    auth = entered(cli, folder, "Outside")
+    auth = add_team(cli, folder, "Outside")
     cli("contest", "teams", "add", folder, "Gone")
     with start_program(
         "contest", "run", folder, "--port", "0", "--public", "--keep-serving"
     ) as contest:
         url = wait_for_line(contest.stderr, "arena at").split("arena at ")[1].split(";")[0]
-        until(
+        wait_until(
             lambda: requests.get(f"{url}/api/matches", auth=auth, timeout=HANG_SECONDS).json() != []
         )
-        late = cli("contest", "teams", "add", folder, "Late", "--strategy", "draw-2")
-        assert late.out.endswith("played here, from round 2 on\n")
+        add_result = cli("contest", "teams", "add", folder, "Late", "--strategy", "draw-2")
+        assert add_result.out.endswith("played here, from round 2 on\n")
         for players in ([auth[0], DUMMY_ID], [DUMMY_ID, auth[0]]):  # in one of them it begins
-            order = {"playerids": players, "tags": ["cup"], "randomSeed": "1"}
-            requests.post(f"{url}/api/matches", json=order, auth=auth, timeout=HANG_SECONDS)
+            match_request = {"playerids": players, "tags": ["cup"], "randomSeed": "1"}
+            requests.post(f"{url}/api/matches", json=match_request, auth=auth, timeout=HANG_SECONDS)
 
-        def tried() -> list[int]:
+        def read_dummy_move_counts() -> list[int]:
             matches = requests.get(f"{url}/api/matches", auth=auth, timeout=HANG_SECONDS).json()
             return [match["moveCount"] for match in matches if DUMMY_ID in match["playerids"]]
 
-        until(lambda: len(tried()) == 2 and max(tried()) > 1)
+        wait_until(lambda: len(read_dummy_move_counts()) == 2 and max(read_dummy_move_counts()) > 1)
         assert wait_for_line(contest.stdout, "won by") == "won by Late\n"
         page = requests.get(f"{url}/contest", timeout=HANG_SECONDS).text
         contest.send_signal(signal.SIGINT)
@@ -134,18 +140,21 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     assert "is over" in cli("contest", "teams", "add", folder, "Later").err
 
 
-def test_practice_can_be_looked_at(
+def test_practice_results_are_displayed_in_every_format(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a ladder and match by match, for reading, as JSON and as CSV."""
+    """Practice is displayed as a ladder and by match, as text, JSON and CSV."""
     folder = tmp_path / "cup"
     cli("contest", "new", str(folder))
-    alone = cli("contest", "practice", str(folder), "--port", "0")
-    assert (alone.code, "at least two teams" in alone.err) == (2, True)
+    no_team_result = cli("contest", "practice", str(folder), "--port", "0")
+    assert (no_team_result.code, "at least two teams" in no_team_result.err) == (2, True)
     for name in ("One", "Two", "=Never"):
         cli("contest", "teams", "add", str(folder), name)
-    unseeded = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")
-    assert (unseeded.code, "There are no practice matches" in unseeded.err) == (2, True)
+    no_practice_result = cli("contest", "run", str(folder), "--port", "0", "--seed-by-practice")
+    assert (no_practice_result.code, "There are no practice matches" in no_practice_result.err) == (
+        2,
+        True,
+    )
     with open_contest_in(folder) as records:
         first_team, second_team, _ = (team.id for team in records.teams())
         facts = MatchResultFacts((9, 40), 1, 61.25, 20, (1, 0), (0, 0))
@@ -173,11 +182,14 @@ def test_practice_can_be_looked_at(
     assert "ladder of practice" in cli("contest", "status", str(folder)).out
     assert "16:30, not noon" in cli("contest", "practice", str(folder), "--until", "noon").err
     monkeypatch.setenv("TZ", "Europe/Berlen")
-    refused = cli("contest", "practice", str(folder), "--until", "16:30")
-    assert (refused.code, "TZ names the time zone Europe/Berlen" in refused.err) == (2, True)
+    time_zone_result = cli("contest", "practice", str(folder), "--until", "16:30")
+    assert (
+        time_zone_result.code,
+        "TZ names the time zone Europe/Berlen" in time_zone_result.err,
+    ) == (2, True)
 
 
-ANSWERS = """
+ANSWER_LOOP = """
 const lines = require("readline").createInterface({input: process.stdin})
 let asked = 0
 lines.on("line", line => {
@@ -186,45 +198,53 @@ lines.on("line", line => {
 })
 """
 
-CALLS_HOME = "require('net').connect(80, '93.184.216.34').on('error', () => 0)\n"
+CONNECT_TO_INTERNET = "require('net').connect(80, '93.184.216.34').on('error', () => 0)\n"
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="apt install nodejs")
 @pytest.mark.slow
 def test_submissions_are_played_and_their_faults_reported(cli: Cli, tmp_path: Path) -> None:
-    """A file, an archive and a folder with a command; who is not played is not entered."""
-    sandbox_or_skip()
-    folder, run = str(tmp_path / "cup"), tmp_path / "own"
-    (tmp_path / "good.js").write_text(f"{CALLS_HOME}const LATE = false{ANSWERS}")
+    """A file, an archive and a folder with a command are played as submissions.
+
+    A submission that fails its first test is not added.
+    """
+    skip_without_sandbox()
+    folder, submission_folder = str(tmp_path / "cup"), tmp_path / "own"
+    (tmp_path / "good.js").write_text(f"{CONNECT_TO_INTERNET}const LATE = false{ANSWER_LOOP}")
     (tmp_path / "late.zip").write_bytes(
-        zip_files({"bot.js": f"const LATE = true{ANSWERS}".encode()})
+        zip_files({"bot.js": f"const LATE = true{ANSWER_LOOP}".encode()})
     )
-    run.mkdir()
-    (run / "main.js").write_text("process.exit(3)")
-    (run / "run").write_text("node main.js")
-    add = ("contest", "teams", "add", folder)
+    submission_folder.mkdir()
+    (submission_folder / "main.js").write_text("process.exit(3)")
+    (submission_folder / "run").write_text("node main.js")
+    add_command = ("contest", "teams", "add", folder)
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--game", "blef")
-    good = cli(*add, "Good", "--submission", str(tmp_path / "good.js"))
-    assert "password " in good.out
-    assert "Version 1 passed a first test. It is played in a sandbox." in good.err
-    assert cli(*add, "Late", "--submission", str(tmp_path / "late.zip")).code == 0
-    assert "ended with exit code 3" in cli(*add, "Own", "--submission", str(run)).err
-    (run / "main.js").write_text(f"const LATE = true{ANSWERS}")
-    trusted = cli(*add, "Own", "--submission", str(run), "--no-sandbox")
-    assert "WITHOUT a sandbox" in trusted.err
+    add_result = cli(*add_command, "Good", "--submission", str(tmp_path / "good.js"))
+    assert "password " in add_result.out
+    assert "Version 1 passed a first test. It is played in a sandbox." in add_result.err
+    assert cli(*add_command, "Late", "--submission", str(tmp_path / "late.zip")).code == 0
+    assert (
+        "ended with exit code 3"
+        in cli(*add_command, "Own", "--submission", str(submission_folder)).err
+    )
+    (submission_folder / "main.js").write_text(f"const LATE = true{ANSWER_LOOP}")
+    unsandboxed_result = cli(
+        *add_command, "Own", "--submission", str(submission_folder), "--no-sandbox"
+    )
+    assert "WITHOUT a sandbox" in unsandboxed_result.err
     submit_errors = cli("contest", "teams", "submit", folder, "Own", str(tmp_path / "good.js")).err
     assert "Version 2" in submit_errors
     assert cli("contest", "run", folder).code == 0
     status = cli("contest", "status", folder, "--json").json()
-    failed = {entry["team"]: (entry["faults"], entry["last"]) for entry in status["faults"]}
-    assert {team: count for team, (count, _) in failed.items()} == {"Good": 2, "Late": 2}
-    assert "tried to use the network" in failed["Good"][1]
-    assert "no decision within 2 s" in failed["Late"][1]
+    faults_by_team = {entry["team"]: (entry["faults"], entry["last"]) for entry in status["faults"]}
+    assert {team: count for team, (count, _) in faults_by_team.items()} == {"Good": 2, "Late": 2}
+    assert "tried to use the network" in faults_by_team["Good"][1]
+    assert "no decision within 2 s" in faults_by_team["Late"][1]
     assert "teams that failed here" in cli("contest", "status", folder).out
 
 
 def test_a_contest_finishes_even_if_its_output_is_closed(cli: Cli, tmp_path: Path) -> None:
-    """Neither its results nor its warnings: a terminal may be closed, a pipe may end."""
+    """A contest needs neither its standard output nor its error output."""
     folder = str(tmp_path / "cup")
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin", "--game", "blef")
     for name in ("One", "Two", "Three"):
@@ -244,15 +264,15 @@ def test_a_contest_finishes_even_if_its_output_is_closed(cli: Cli, tmp_path: Pat
     )
 
 
-def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) -> None:
-    """The file wherever the contest is run; the program waits for the arena and outlives it."""
+def test_a_strategy_file_plays_an_external_program(cli: Cli, tmp_path: Path) -> None:
+    """A contest finds a team's file from any folder; a program waits for the arena."""
     folder = tmp_path / "cup"
     with chdir(tmp_path):
         cli("new", "first_entrant.py")
         cli("contest", "new", "cup", "-n", "1", "--format", "round-robin", "--timeout", "600")
         file = ("File", "--strategy", "first_entrant.py")
         assert cli("contest", "teams", "add", "cup", *file).code == 0
-    user, password = entered(cli, str(folder), "Program")
+    user, password = add_team(cli, str(folder), "Program")
     port = unused_port()
     bot = start_starter("python", f"http://127.0.0.1:{port}", user, "cup", password=password)
     try:
@@ -272,55 +292,68 @@ def test_a_strategy_file_plays_a_program_from_outside(cli: Cli, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_a_contest_is_consistent_despite_a_kill_and_a_freeze(cli: Cli, tmp_path: Path) -> None:
-    """With real sockets and kills; `make evidence-contest` does the rest on virtual time."""
-    folder, kits = tmp_path / "cup", [kit for kit in START_COMMANDS if not missing_programs(kit)]
+    """A contest with real sockets and signals stays consistent.
+
+    `make evidence-contest` tests more faults on virtual time.
+    """
+    folder, starters = (
+        tmp_path / "cup",
+        [kit for kit in START_COMMANDS if not missing_programs(kit)],
+    )
     cli("contest", "new", str(folder), "-n", "1", "--timeout", "5")
     cli("contest", "teams", "add", str(folder), "House", "--strategy", "third")
     port = unused_port()
     with ExitStack() as stack:
-        for name in (*kits, *HABITS):
-            user, password = entered(cli, str(folder), name)
+        for name in (*starters, *THIRD_PARTY_CLIENTS):
+            user, password = add_team(cli, str(folder), name)
             arena_args = f"http://127.0.0.1:{port}", user, "cup"
             command = (
-                [sys.executable, third_party_clients.__file__, name] if name in HABITS else None
+                [sys.executable, third_party_clients.__file__, name]
+                if name in THIRD_PARTY_CLIENTS
+                else None
             )
             bot = start_starter(name, *arena_args, password=password, command=command)
             stack.callback(bot.communicate)
             stack.callback(os.killpg, bot.pid, signal.SIGKILL)
         command_line = "contest", "run", str(folder), "--port", str(port)
-        with start_program(*command_line) as first, open_contest_in(folder) as records:
-            until(lambda: any(result.facts for result in records.results()))
-            first.send_signal(signal.SIGKILL)
-            first.wait()
-        with start_program(*command_line) as second:
-            wait_for_line(second.stderr, "arena at")
-            second.send_signal(signal.SIGSTOP)
+        with start_program(*command_line) as killed_run, open_contest_in(folder) as records:
+            wait_until(lambda: any(result.facts for result in records.results()))
+            killed_run.send_signal(signal.SIGKILL)
+            killed_run.wait()
+        with start_program(*command_line) as resumed_run:
+            wait_for_line(resumed_run.stderr, "arena at")
+            resumed_run.send_signal(signal.SIGSTOP)
             os.killpg(bot.pid, signal.SIGSTOP)
-            second.send_signal(signal.SIGCONT)
+            resumed_run.send_signal(signal.SIGCONT)
             os.killpg(bot.pid, signal.SIGCONT)
-            assert second.wait(HANG_SECONDS) == 0
+            assert resumed_run.wait(HANG_SECONDS) == 0
     assert list(violations(record_from_files(folder))) == []
 
 
 @pytest.mark.slow
 def test_the_organiser_starts_practice_and_contest_from_the_page(cli: Cli, tmp_path: Path) -> None:
-    """Practice hands over to the contest, which goes on without the page, and is stopped by it."""
+    """The contest takes over from practice, runs without the page, and is stopped by it."""
     folder = str(tmp_path / "cup")
     cli("contest", "new", folder, "-n", "1", "--format", "round-robin")
-    for name in STEADY:
+    for name in DETERMINISTIC_STRATEGIES:
         assert cli("contest", "teams", "add", folder, name, "--strategy", name).code == 0
-    venue = ContestManager(tmp_path, ArenaServerOptions(port=unused_port(), public=True))
-    for act, fields in (("practice", {}), ("run", {"seeding": "entry"})):
-        ADMIN_ACTIONS[act][1](venue, "cup", **fields)
-        holder = venue.running_command("cup")
-        assert holder.command == act
-        assert requests.get(f"{holder.url}/contest", timeout=HANG_SECONDS).status_code == 200
+    manager = ContestManager(tmp_path, ArenaServerOptions(port=unused_port(), public=True))
+    for action, fields in (("practice", {}), ("run", {"seeding": "entry"})):
+        ADMIN_ACTIONS[action][1](manager, "cup", **fields)
+        running_command = manager.running_command("cup")
+        assert running_command.command == action
+        assert (
+            requests.get(f"{running_command.url}/contest", timeout=HANG_SECONDS).status_code == 200
+        )
     assert "handed over to `contest run`" in (tmp_path / "cup" / CONSOLE_LOG).read_text()
-    busy = cli("contest", "run", folder, "--port", "0")
-    assert f"`contest run` has been running since {holder.since:%H:%M} in process" in busy.err
+    second_run = cli("contest", "run", folder, "--port", "0")
+    assert (
+        f"`contest run` has been running since {running_command.since:%H:%M} in process"
+        in second_run.err
+    )
     with open_contest_in(Path(folder)) as records:
-        until(lambda: any(result.decided for result in records.results()))
-        ADMIN_ACTIONS["stop"][1](venue, "cup")
-        assert venue.running_command("cup") is None
-        history = [act.what for act in ContestAdmin(records, utc_now).action_history()]
+        wait_until(lambda: any(result.decided for result in records.results()))
+        ADMIN_ACTIONS["stop"][1](manager, "cup")
+        assert manager.running_command("cup") is None
+        history = [action.what for action in ContestAdmin(records, utc_now).action_history()]
     assert history[-3:] == ["contest practice begins", "contest run begins", "stopped"]

@@ -1,4 +1,4 @@
-"""`cardsharp blef` and `euchre` as anybody would run them; a server killed under its clients."""
+"""Tests of the commands `cardsharp blef` and `euchre`, with servers killed under clients."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ EXPECTED_FILES = {"blef": {"bot.log"}, "euchre": {"euchre.db", "euchre.log"}}
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Callable[[], str]]:
+def serve_euchre(folder: Path) -> Iterator[Callable[[], str]]:
     """Yield a function that starts `cardsharp euchre serve` and returns its address.
 
     Each call kills the server that the previous call started.
@@ -43,7 +43,7 @@ def serving(folder: Path) -> Iterator[Callable[[], str]]:
     serve = ("euchre", "serve", "--port", "0", "--json", "--strategy", "rules")
     with ExitStack() as stack:
 
-        def start() -> str:
+        def start_server() -> str:
             stack.close()
             process = stack.enter_context(
                 start_program(*serve, "--store", store, "--log", str(log))
@@ -53,18 +53,21 @@ def serving(folder: Path) -> Iterator[Callable[[], str]]:
             assert startup_message["log"] == str(log)
             return str(startup_message["url"])
 
-        yield start
+        yield start_server
 
 
 def test_a_killed_server_resumes_the_deal_and_explains_each_decision(
     cli: Cli, tmp_path: Path
 ) -> None:
-    """`kill -9` in the bidding and in the card play: the deal is the one without, and is shown."""
-    rules = strategy_player("rules")
+    """A deal continues after `kill -9` in the bidding and in the play.
+
+    Its result is that of an uninterrupted deal, and it can be displayed.
+    """
+    rules_player = strategy_player("rules")
     cards = shuffled_deck(Random(4))
-    expected = play_deal(cards, [rules] * 4)
+    expected = play_deal(cards, [rules_player] * 4)
     decision_requests: list[SimulatedEuchreMatch] = []
-    with serving(tmp_path) as start, RemotePlayerClient(start()) as remote:
+    with serve_euchre(tmp_path) as start, RemotePlayerClient(start()) as remote:
         player = remote.for_match((0, 2))
 
         def decide(match: SimulatedEuchreMatch) -> Action:
@@ -73,8 +76,11 @@ def test_a_killed_server_resumes_the_deal_and_explains_each_decision(
                 remote.base = start()
             return player.decide(match)
 
-        restarting = SimpleNamespace(decide=decide, on_match_end=player.on_match_end)
-        assert play_deal(cards, (restarting, rules, restarting, rules)) == expected
+        restarting_player = SimpleNamespace(decide=decide, on_match_end=player.on_match_end)
+        assert (
+            play_deal(cards, (restarting_player, rules_player, restarting_player, rules_player))
+            == expected
+        )
     lines = [json.loads(line) for line in (tmp_path / "euchre.log").read_text("utf-8").splitlines()]
     decisions = [line for line in lines if line.get("message") == "decision"]
     assert len(decisions) == len(decision_requests)
@@ -106,15 +112,18 @@ def test_a_killed_server_resumes_the_deal_and_explains_each_decision(
 @pytest.mark.slow
 def test_duel_plays_a_service_too(cli: Cli, tmp_path: Path) -> None:
     duel, options = ("euchre", "duel"), ("random", "-n", "1", "--workers", "1", "--json")
-    with serving(tmp_path) as start:
+    with serve_euchre(tmp_path) as start:
         over_http = cli(*duel, start(), *options).json()
     assert {**over_http, "players": []} == {**cli(*duel, "rules", *options).json(), "players": []}
-    gone = cli(*duel, UNREACHABLE_URL, *options)
-    assert (gone.code, "euchre serve` running" in gone.err) == (ExitCode.UNREACHABLE, True)
+    unreachable_result = cli(*duel, UNREACHABLE_URL, *options)
+    assert (unreachable_result.code, "euchre serve` running" in unreachable_result.err) == (
+        ExitCode.UNREACHABLE,
+        True,
+    )
 
 
 def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> None:
-    """The same command before a terminal and before a pipe; its result is the same."""
+    """A duel prints the same result on a terminal and to a pipe; only a terminal has colours."""
     piped_output = cli("euchre", "duel", "rules", "random", "-n", "1").out
     parent_fd, child_fd = pty.openpty()
     process = subprocess.Popen(
@@ -135,24 +144,24 @@ def test_a_duel_shows_its_progress_and_colours_on_a_terminal_only(cli: Cli) -> N
     )
     os.close(child_fd)
     out, _ = process.communicate(timeout=HANG_SECONDS)
-    seen = ""
+    terminal_output = ""
     with (
         suppress(OSError),
         os.fdopen(parent_fd, newline="") as terminal,
     ):  # which ends with an error
         for line in terminal:
-            seen += line
-    assert "rules v random" in seen
-    assert "1/1" in seen
-    assert "\x1b[" in seen
+            terminal_output += line
+    assert "rules v random" in terminal_output
+    assert "1/1" in terminal_output
+    assert "\x1b[" in terminal_output
     assert out.decode() == piped_output
     assert "\x1b" not in piped_output
 
 
 @pytest.mark.parametrize("game", EXPECTED_FILES)
 def test_serve_prints_its_address_and_answers_until_ctrl_c(tmp_path: Path, game: str) -> None:
-    home = {"XDG_DATA_HOME": str(tmp_path)}
-    with start_program(game, "serve", "--port", "0", environment=home) as process:
+    environment = {"XDG_DATA_HOME": str(tmp_path)}
+    with start_program(game, "serve", "--port", "0", environment=environment) as process:
         url = (
             wait_for_line(process.stdout, f"{game.capitalize()} is served at ")
             .split()[4]
@@ -168,12 +177,12 @@ def test_serve_prints_its_address_and_answers_until_ctrl_c(tmp_path: Path, game:
 
 
 def test_a_service_is_announced_once_a_signal_can_stop_it() -> None:
-    """Before, a signal right after the announcement broke into the making of the event loop."""
-    announced: list[asyncio.AbstractEventLoop] = []
+    """A service is announced only when its event loop handles signals."""
+    event_loops: list[asyncio.AbstractEventLoop] = []
 
     def announce(_url: str) -> None:
-        announced.append(asyncio.get_running_loop())
+        event_loops.append(asyncio.get_running_loop())
         raise KeyboardInterrupt
 
     game_service.serve(get_game("blef"), announce)
-    assert len(announced) == 1
+    assert len(event_loops) == 1

@@ -1,6 +1,6 @@
-"""The command installed from its wheel, in an environment and a folder where nothing else is.
+"""Tests of the command installed from its wheel, in an empty environment and folder.
 
-And in its image, whose steps run here; where a builder is, the image itself is built.
+The steps of the container image run too; the image is built if a builder is available.
 """
 
 import json
@@ -22,7 +22,7 @@ from cardsharp_tools.build.sam_build import find_sam
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.local_cloud.emulator import Emulator
 
-WALK = """
+WALKTHROUGH_COMMANDS = """
 --version
 play
 show last
@@ -47,7 +47,7 @@ contest teams add cup Three --strategy steady
 contest teams add cup Four --strategy third
 contest run cup --port 0
 """
-SERVING = {
+SERVICE_COMMANDS = {
     "arena --port 0": "arena at",
     "blef serve --port 0": "Blef is served at",
     "euchre serve --port 0": "Euchre is served at",
@@ -55,9 +55,12 @@ SERVING = {
 }
 """What stays until Ctrl-C, and what it says first."""
 
-DEPLOYING = ("cloud preflight", "cloud deploy --yes ArenaUrl=https://arena.example MatchLimit=4")
+DEPLOY_COMMANDS = (
+    "cloud preflight",
+    "cloud deploy --yes ArenaUrl=https://arena.example MatchLimit=4",
+)
 
-ELSEWHERE = {
+MISSING_EXTRAS = {
     "play --cloud emulator": "pip install '.[emulator]'",
     "cloud deploy": "uv tool install aws-sam-cli",
     "export rows.jsonl draw-3": "pip install '.[env]'",
@@ -66,30 +69,43 @@ ELSEWHERE = {
 """What the bare command lacks, and the words that say how to have it."""
 
 
-def called(*command: str) -> None:
-    done = subprocess.run(command, cwd=REPOSITORY_ROOT, capture_output=True, text=True, check=False)  # noqa: S603
-    assert done.returncode == 0, done.stderr
+def run_checked(*command: str) -> None:
+    run = subprocess.run(command, cwd=REPOSITORY_ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.fixture(scope="module")
 def cardsharp(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command, installed; the packages that it needs come from uv's cache, or from afar."""
+    """The installed command; its dependencies come from uv's cache or from the network."""
     folder = tmp_path_factory.mktemp("installed")
-    called(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    run_checked(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
     [wheel] = folder.glob("*.whl")
     python = folder / "env" / "bin" / "python"
-    called(sys.executable, "-m", "venv", "--without-pip", str(folder / "env"))
+    run_checked(sys.executable, "-m", "venv", "--without-pip", str(folder / "env"))
     uv = str(Path(sys.executable).with_name("uv"))
-    called(uv, "pip", "install", "--quiet", "--python", str(python), str(wheel))
+    run_checked(uv, "pip", "install", "--quiet", "--python", str(python), str(wheel))
     return python.with_name("cardsharp")
 
 
-def run(
-    command: Path, words: Sequence[str], folder: Path, more: Mapping[str, str] | None = None
+def run_installed(
+    command: Path,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
 ) -> "subprocess.CompletedProcess[str]":
-    home = {"HOME": str(folder), "PATH": os.defpath, "COLUMNS": "100", **(more or {})}
+    full_environment = {
+        "HOME": str(folder),
+        "PATH": os.defpath,
+        "COLUMNS": "100",
+        **(environment or {}),
+    }
     return subprocess.run(  # noqa: S603 - ours
-        [str(command), *words], cwd=folder, env=home, capture_output=True, text=True, check=False
+        [str(command), *arguments],
+        cwd=folder,
+        env=full_environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -97,37 +113,37 @@ def run(
 def test_the_commands_of_the_walkthrough_work_from_the_wheel_alone(
     cardsharp: Path, tmp_path: Path
 ) -> None:
-    for line in WALK.split("\n")[1:-1]:
-        done = run(cardsharp, line.split(), tmp_path)
-        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+    for line in WALKTHROUGH_COMMANDS.split("\n")[1:-1]:
+        process = run_installed(cardsharp, line.split(), tmp_path)
+        assert process.returncode == 0, f"{line}: {process.stdout}{process.stderr}"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-def test_lanes_of_the_wheel_are_compiled_when_they_are_first_used(
+def test_environments_of_the_wheel_are_compiled_at_first_use(
     cardsharp: Path, tmp_path: Path
 ) -> None:
     code = (
         "from cardsharp_tools.environments.vector_env import CardVectorEnv; "
         "print(type(CardVectorEnv(2)._stepper), end='')"
     )
-    around = {"PYTHONPATH": sysconfig.get_path("purelib")}  # numpy, but nothing of ours
-    done = run(cardsharp.with_name("python"), ["-c", code], tmp_path, around)
-    assert done.stdout == "<class 'cardsharp_tools.research.native_stepper.NativeStepper'>", (
-        done.stderr
+    environment = {"PYTHONPATH": sysconfig.get_path("purelib")}  # numpy, but nothing of ours
+    process = run_installed(cardsharp.with_name("python"), ["-c", code], tmp_path, environment)
+    assert process.stdout == "<class 'cardsharp_tools.research.native_stepper.NativeStepper'>", (
+        process.stderr
     )
     assert list((tmp_path / ".cache" / "cardsharp").glob("deadmansdraw-*.so"))
 
 
 @pytest.mark.slow
 def test_the_installed_command_deploys_the_bot(cardsharp: Path, tmp_path: Path) -> None:
-    """Unpacked, built by SAM and deployed as its functions expect: into the emulator's AWS."""
+    """The installed command unpacks, builds and deploys the bot into the emulator."""
     with Emulator(STACK_SERVICES) as emulator, deployment_environment(emulator) as environment:
         path = os.pathsep.join((str(find_sam().parent), os.environ["PATH"]))
-        around = {**os.environ, **environment, "PATH": path}
-        for line in DEPLOYING:
-            done = run(cardsharp, line.split(), tmp_path, around)
-            assert done.returncode == 0, done.stdout + done.stderr
+        full_environment = {**os.environ, **environment, "PATH": path}
+        for line in DEPLOY_COMMANDS:
+            process = run_installed(cardsharp, line.split(), tmp_path, full_environment)
+            assert process.returncode == 0, process.stdout + process.stderr
         [stack] = emulator.client("cloudformation").describe_stacks(StackName="cardsharp-dev")[
             "Stacks"
         ]
@@ -148,7 +164,7 @@ def test_the_installed_command_deploys_the_bot(cardsharp: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", SERVING)
+@pytest.mark.parametrize("line", SERVICE_COMMANDS)
 def test_a_service_of_the_wheel_serves_until_it_is_stopped(
     cardsharp: Path, tmp_path: Path, line: str
 ) -> None:
@@ -158,20 +174,20 @@ def test_a_service_of_the_wheel_serves_until_it_is_stopped(
         env={"HOME": str(tmp_path), "PATH": os.defpath, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         text=True,
-    ) as serving:
-        assert serving.stdout.readline().startswith(SERVING[line])
-        serving.send_signal(signal.SIGINT)
-        assert serving.wait(HANG_SECONDS) in (0, 130)
+    ) as process:
+        assert process.stdout.readline().startswith(SERVICE_COMMANDS[line])
+        process.send_signal(signal.SIGINT)
+        assert process.wait(HANG_SECONDS) in (0, 130)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", ELSEWHERE)
-def test_a_command_that_the_wheel_lacks_names_the_line_to_type(
+@pytest.mark.parametrize("line", MISSING_EXTRAS)
+def test_a_command_with_a_missing_extra_names_the_install_command(
     cardsharp: Path, tmp_path: Path, line: str
 ) -> None:
-    done = run(cardsharp, line.split(), tmp_path)
-    assert done.returncode == 2
-    assert ELSEWHERE[line] in " ".join(done.stderr.split())
+    process = run_installed(cardsharp, line.split(), tmp_path)
+    assert process.returncode == 2
+    assert MISSING_EXTRAS[line] in " ".join(process.stderr.split())
 
 
 # --- the image ---------------------------------------------------------------------------------
@@ -180,42 +196,44 @@ def test_a_command_that_the_wheel_lacks_names_the_line_to_type(
 DOCKERFILE = (REPOSITORY_ROOT / "Dockerfile").read_text()
 
 
-def sent(folder: Path) -> None:
-    """Copy into the folder what .dockerignore lets into a build."""
+def copy_build_context(folder: Path) -> None:
+    """Copy into a folder the files that .dockerignore includes."""
     included_names = re.findall(
         r"^!(.+)$", (REPOSITORY_ROOT / ".dockerignore").read_text(), re.MULTILINE
     )
     for name in included_names:
-        place = REPOSITORY_ROOT / name
-        if place.is_dir():
-            shutil.copytree(place, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        source = REPOSITORY_ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(place, folder / name)
+            shutil.copy(source, folder / name)
 
 
 @pytest.mark.slow
 def test_the_steps_of_the_image_install_a_command_that_plays(tmp_path: Path) -> None:
     context, opt = tmp_path / "build", tmp_path / "opt"
     context.mkdir()
-    sent(context)
-    joined = DOCKERFILE.replace("\\\n", " ")
-    first = joined[: joined.index("FROM", joined.index("FROM") + 1)]
-    steps = re.findall(r"^RUN (.+)$", first, re.MULTILINE)
-    assert len(steps) == first.count("RUN ")
+    copy_build_context(context)
+    dockerfile_text = DOCKERFILE.replace("\\\n", " ")
+    build_stage = dockerfile_text[
+        : dockerfile_text.index("FROM", dockerfile_text.index("FROM") + 1)
+    ]
+    steps = re.findall(r"^RUN (.+)$", build_stage, re.MULTILINE)
+    assert len(steps) == build_stage.count("RUN ")
     script = "\n".join(steps).replace("/opt/", f"{opt}/").replace("python ", "python3 ")
-    around = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(opt / "cardsharp")}
-    subprocess.run(["sh", "-ec", script], cwd=context, env=around, check=True)  # noqa: S603, S607
+    environment = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(opt / "cardsharp")}
+    subprocess.run(["sh", "-ec", script], cwd=context, env=environment, check=True)  # noqa: S603, S607
     shutil.rmtree(context)
-    played = run(opt / "cardsharp/bin/cardsharp", ["play", "--seed", "11"], tmp_path)
-    assert played.returncode == 0, played.stderr
-    assert "log complete" in played.stdout
+    process = run_installed(opt / "cardsharp/bin/cardsharp", ["play", "--seed", "11"], tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert "log complete" in process.stdout
 
 
 def test_the_image_runs_the_command_as_an_unprivileged_user() -> None:
-    """And a development container sets up as a stranger does."""
-    last = DOCKERFILE.rpartition("FROM")[2]
-    assert re.search(r"^USER [1-9]\d*$", last, re.MULTILINE)
-    assert 'ENTRYPOINT ["cardsharp"]' in last
+    """The image has an unprivileged user, and the development container runs `make setup`."""
+    final_stage = DOCKERFILE.rpartition("FROM")[2]
+    assert re.search(r"^USER [1-9]\d*$", final_stage, re.MULTILINE)
+    assert 'ENTRYPOINT ["cardsharp"]' in final_stage
     devcontainer = json.loads((REPOSITORY_ROOT / ".devcontainer" / "devcontainer.json").read_text())
     assert devcontainer["postCreateCommand"] == "make setup"
 
@@ -224,7 +242,7 @@ def test_the_image_runs_the_command_as_an_unprivileged_user() -> None:
 def test_the_image_is_built_and_plays() -> None:
     for tool in filter(shutil.which, ("docker", "podman")):
         if subprocess.run([tool, "info"], capture_output=True, check=False).returncode == 0:  # noqa: S603
-            for words in ("build -t cardsharp-test .", "run --rm cardsharp-test play"):
-                called(tool, *words.split())
+            for arguments in ("build -t cardsharp-test .", "run --rm cardsharp-test play"):
+                run_checked(tool, *arguments.split())
             return
     pytest.skip("nothing builds images on this machine")

@@ -1,4 +1,4 @@
-"""`cardsharp lesson`: your own mistakes are asked again, today and after some days."""
+"""Tests of `cardsharp lesson`: it asks about your mistakes again, at growing intervals."""
 
 from datetime import date, timedelta
 
@@ -9,7 +9,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.game_rooms.lessons import (
     REVIEW_INTERVALS,
-    Exercise,
+    DecisionReviewCard,
     ExerciseDeck,
     judge_answer,
     make_question,
@@ -23,7 +23,10 @@ TODAY = date(2026, 11, 26)
 def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questions(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a match in which a person always took the first choice; the judge's own is right."""
+    """A lesson asks about the costliest decision first; the judge's action is correct.
+
+    In the match a person always took the first choice.
+    """
     type_lines(monkeypatch, *["1"] * 400)
     assert cli("versus", "draw-3", "--seed", "3").code == ExitCode.OK
     (first,) = cli("lesson", "-n", "1", "--json").json()
@@ -40,8 +43,11 @@ def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questio
     )
     for _ in range(2):
         type_lines(monkeypatch, *["1"] * 20)
-        last = cli("lesson", "-n", "20")
-    assert (last.code, last.err.count("No decision is due before")) == (ExitCode.USAGE, 1)
+        last_result = cli("lesson", "-n", "20")
+    assert (last_result.code, last_result.err.count("No decision is due before")) == (
+        ExitCode.USAGE,
+        1,
+    )
     card = max(ExerciseDeck.read(file).cards, key=lambda card: card.cost)
     with open_existing_log(None) as log:
         question = make_question(card, get_game(None), log)
@@ -49,23 +55,26 @@ def test_a_lesson_begins_with_the_costliest_decision_and_pauses_answered_questio
         choice.name: choice.action
         for choice in question.screen.choices(question.decision_point.position)
     }
-    wrong = judge_answer(get_game(None), question, options[question.original_action_label])
-    right = judge_answer(get_game(None), question, options[wrong.thought.action])
-    assert (right.is_correct, wrong.is_correct) == (True, False)
-    assert wrong.best_value - wrong.value == pytest.approx(card.cost)
+    wrong_answer = judge_answer(get_game(None), question, options[question.original_action_label])
+    correct_answer = judge_answer(get_game(None), question, options[wrong_answer.thought.action])
+    assert (correct_answer.is_correct, wrong_answer.is_correct) == (True, False)
+    assert wrong_answer.best_value - wrong_answer.value == pytest.approx(card.cost)
     file.write_text("{")
-    broken = cli("lesson")
-    assert (broken.code, str(file) in broken.err) == (ExitCode.FAILED, True)
+    damaged_file_result = cli("lesson")
+    assert (damaged_file_result.code, str(file) in damaged_file_result.err) == (
+        ExitCode.FAILED,
+        True,
+    )
     assert file.read_text() == "{", "what is none is named and kept"
 
 
-def test_a_card_rests_longer_each_time_and_comes_back_at_once_when_it_was_forgotten() -> None:
-    card = Exercise(game="deadmansdraw", match="m", sequence=1, cost=0.1, due=TODAY)
-    for rest in (*REVIEW_INTERVALS, REVIEW_INTERVALS[-1]):
+def test_review_intervals_grow_and_restart_after_a_wrong_answer() -> None:
+    card = DecisionReviewCard(game="deadmansdraw", match="m", sequence=1, cost=0.1, due=TODAY)
+    for interval in (*REVIEW_INTERVALS, REVIEW_INTERVALS[-1]):
         schedule_next_review(card, TODAY, is_correct=True)
-        assert card.due == TODAY + rest
+        assert card.due == TODAY + interval
     schedule_next_review(card, TODAY, is_correct=False)
     assert (card.well, card.due) == (0, TODAY + timedelta(days=1))
     lessons = ExerciseDeck(cards=[card])
-    assert lessons.due(get_game(None), TODAY) == []
-    assert lessons.due(get_game(None), card.due) == [card]
+    assert lessons.due_cards(get_game(None), TODAY) == []
+    assert lessons.due_cards(get_game(None), card.due) == [card]

@@ -1,7 +1,7 @@
-"""A strategy of one's own: written by a command, played anywhere, and every fault explained.
+"""Tests of a user's strategy file: it is created, played, ranked, and its faults explained.
 
-How far up it comes, for people and for scripts; a file that training wrote plays as one, too; and
-docs/your-own-bot.md and docs/write-a-bot.md are walked: all that they say to type works.
+A file that training wrote plays as well. The commands and code of docs/your-own-bot.md
+and docs/write-a-bot.md are executed.
 """
 
 import os
@@ -23,20 +23,20 @@ from cardsharp_tools.lab.native_engines import find_native_function
 
 
 def test_a_new_file_can_start_from_a_built_in_strategy(cli: Cli, tmp_path: Path) -> None:
-    """It decides as ours does, until it is changed; what it prints spoils no JSON."""
+    """A copy of a strategy decides as the original, and its prints do not damage JSON."""
     file = tmp_path / "thumb.py"
     assert cli("new", str(file), "--template", "rule").code == 0
     decide = "    def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:\n"
     text = file.read_text()
     assert decide in text
     file.write_text(text.replace(decide, f"{decide}        print('spoilt')\n"))
-    same = [
+    duel_results = [
         cli("lab", "duel", player, "draw-3", "--seed", "1", "--pairs", "2", "--json").json()
         for player in (str(file), "rule")
     ]
-    assert same[0]["counts"] == same[1]["counts"]
-    refused = cli("new", str(tmp_path / "other.py"), "--template", "draw-2")
-    assert "cannot be a copy of 'draw-2'" in refused.err
+    assert duel_results[0]["counts"] == duel_results[1]["counts"]
+    error_result = cli("new", str(tmp_path / "other.py"), "--template", "draw-2")
+    assert "cannot be a copy of 'draw-2'" in error_result.err
     file.write_text("precious")
     overwrite_result = cli("new", str(file))
     assert (
@@ -72,32 +72,32 @@ def test_the_lab_stops_at_a_fault_and_names_the_strategy(
 
 
 def test_a_fault_in_a_match_is_counted_placed_and_can_be_opened(cli: Cli, tmp_path: Path) -> None:
-    """`--keep` is what --store was called; the program's own log goes into its folder, too.
+    """A fault is reported with its line, and `why` displays it with the strategy's output.
 
-    What it printed before is kept with the decision and out of the output.
+    `--keep` is the old name of `--store`; the program's log is written to that folder too.
     """
     body = "print('I see', len(position.unseen))\n        return position.nosuch"
-    failing, folder = write_strategy_file(tmp_path, "counts", body), tmp_path / "kept"
+    strategy_file, folder = write_strategy_file(tmp_path, "counts", body), tmp_path / "kept"
     folder.mkdir()
-    played = cli("play", "--strategy", failing, "--keep", str(folder))
-    assert played.code == 1, "nothing was decided by it"
-    assert "log complete" in played.out
-    assert "I see " not in played.out
-    assert "Every decision of " in played.err
-    assert played.err.count("decisions: the strategy failed: AttributeError:") == 1
-    assert "(counts.py, line 14, in decide: return position.nosuch)" in played.err
+    play_result = cli("play", "--strategy", strategy_file, "--keep", str(folder))
+    assert play_result.code == 1, "nothing was decided by it"
+    assert "log complete" in play_result.out
+    assert "I see " not in play_result.out
+    assert "Every decision of " in play_result.err
+    assert play_result.err.count("decisions: the strategy failed: AttributeError:") == 1
+    assert "(counts.py, line 14, in decide: return position.nosuch)" in play_result.err
     assert (folder / "play.log").exists()
     assert cli("show", "last").code == 2, "nothing went into our own log"
-    command = played.err.rpartition("cardsharp why ")[2].partition("\n")[0].split()
+    command = play_result.err.rpartition("cardsharp why ")[2].partition("\n")[0].split()
     explanation = cli("why", *command)
     assert explanation.code == 0, explanation.err
     assert "counts.py, line 14" in "".join(explanation.out.split("\n        "))
-    thoughts = [move["decision"] for move in cli("why", *command, "--json").json()]
-    assert all(thought["printed"].startswith("I see ") for thought in thoughts)
+    decisions = [move["decision"] for move in cli("why", *command, "--json").json()]
+    assert all(decision["printed"].startswith("I see ") for decision in decisions)
 
 
-BREAKS_RULES = "return Decision(END_TURN, 'I always stop')"
-BROKEN = (
+ILLEGAL_ACTION_BODY = "return Decision(END_TURN, 'I always stop')"
+ILLEGAL_ACTION_MESSAGE = (
     "the rules refuse 'EndTurn': Cannot end turn with empty playarea; legal here: Draw "
     "(stops.py, line 13, in decide: return Decision(END_TURN, 'I always stop'))"
 )
@@ -106,29 +106,35 @@ BROKEN = (
 def test_every_command_reports_the_line_of_an_illegal_action_and_the_legal_ones(
     cli: Cli, tmp_path: Path
 ) -> None:
-    """Once with its number, whatever it met; the match goes on, and the exit code says so."""
-    file = write_strategy_file(tmp_path, "stops", BREAKS_RULES)
-    played = cli("play", "--strategy", file, "--seed", "1")
-    assert played.code == ExitCode.REPLACED
-    assert f"decisions, the first because {BROKEN}.\n" in played.err
+    """An illegal action is reported once; `play` continues and has a special exit code."""
+    file = write_strategy_file(tmp_path, "stops", ILLEGAL_ACTION_BODY)
+    play_result = cli("play", "--strategy", file, "--seed", "1")
+    assert play_result.code == ExitCode.REPLACED
+    assert f"decisions, the first because {ILLEGAL_ACTION_MESSAGE}.\n" in play_result.err
     failures = r"\d+ of \d+ decisions of stops.py failed. Safe actions replaced them"
-    assert re.search(failures, played.err)
-    assert played.err.count("cardsharp: A safe action replaced ") == 1
-    assert "the rules refuse" not in played.out, "it is said once, not under each turn"
-    assert "  a safe action: the strategy failed" in played.out
+    assert re.search(failures, play_result.err)
+    assert play_result.err.count("cardsharp: A safe action replaced ") == 1
+    assert "the rules refuse" not in play_result.out, "it is said once, not under each turn"
+    assert "  a safe action: the strategy failed" in play_result.out
     for command in ("duel", "round-robin"):
-        stopped = cli("lab", command, file, "draw-3", "-n", "1", "--seed", "1", "--workers", "1")
-        assert (stopped.code, BROKEN in stopped.err) == (ExitCode.FAILED, True), command
-    climbed = cli("ladder", file, "--workers", "1")
-    assert (climbed.code, BROKEN in climbed.err) == (ExitCode.FAILED, True)
+        lab_result = cli("lab", command, file, "draw-3", "-n", "1", "--seed", "1", "--workers", "1")
+        assert (lab_result.code, ILLEGAL_ACTION_MESSAGE in lab_result.err) == (
+            ExitCode.FAILED,
+            True,
+        ), command
+    ladder_result = cli("ladder", file, "--workers", "1")
+    assert (ladder_result.code, ILLEGAL_ACTION_MESSAGE in ladder_result.err) == (
+        ExitCode.FAILED,
+        True,
+    )
     cli("lab", "duel", "draw-3", "draw-2", "-n", "1", "--seed", "1", "--save-matches", "1")
-    tried = cli("backtest", file, "--turn", "2")
-    assert tried.code in {ExitCode.REPLACED, ExitCode.FAILED}
-    assert BROKEN in " ".join(tried.out.split())
+    backtest_result = cli("backtest", file, "--turn", "2")
+    assert backtest_result.code in {ExitCode.REPLACED, ExitCode.FAILED}
+    assert ILLEGAL_ACTION_MESSAGE in " ".join(backtest_result.out.split())
 
 
 def test_side_effects_of_a_strategy_are_reported_with_advice(cli: Cli, tmp_path: Path) -> None:
-    """Nothing of it breaks a rule: the exit code is 0."""
+    """Side effects are warnings: they break no rule, and the exit code is 0."""
     body = "SEEN.append(1); return Decision(dice.choice(position.legal_actions()), 'who knows')"
     file = write_strategy_file(tmp_path, "habits", body, "import random as dice; SEEN = []")
     for command in (
@@ -158,7 +164,7 @@ def test_a_file_that_exits_or_hangs_on_import_is_reported(
     tmp_path: Path, command: str, earlier_lines: str, code: int, message: str
 ) -> None:
     file = write_strategy_file(tmp_path, "ends", "pass", earlier_lines)
-    hurried = (
+    program = (
         "import sys; from datetime import timedelta; "
         "from cardsharp_tools.executors import line_process; "
         "from cardsharp_tools.cli import main; line_process.PROGRAM_START_TIMEOUT = "
@@ -166,7 +172,7 @@ def test_a_file_that_exits_or_hangs_on_import_is_reported(
         f"sys.exit(main({[*command.split(), file]!r}))"
     )
     result = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-c", hurried],
+        [sys.executable, "-c", program],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CARDSHARP_NATIVE": "0"},
         capture_output=True,
         text=True,
@@ -182,11 +188,11 @@ def test_a_file_that_exits_or_hangs_on_import_is_reported(
 
 @pytest.mark.slow
 def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
-    played = cli(
+    result = cli(
         "play", "--strict", "--strategy", write_strategy_file(tmp_path, "strict", "return 1 / 0")
     )
-    assert played.code == 1
-    assert "strict.py, line 13, in decide: return 1 / 0" in played.err
+    assert result.code == 1
+    assert "strict.py, line 13, in decide: return 1 / 0" in result.err
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
@@ -196,9 +202,9 @@ def test_a_new_program_plays_as_it_is(cli: Cli, tmp_path: Path) -> None:
     assert result.code == 0, result.err
     command = f"node '{file}'"
     assert result.json()["strategy"] == command
-    played = cli("play", "--strategy", command, "--opponent", command, "--strict", "--json")
-    assert played.code == 0, played.err
-    assert played.json()["logComplete"] is True
+    play_result = cli("play", "--strategy", command, "--opponent", command, "--strict", "--json")
+    assert play_result.code == 0, play_result.err
+    assert play_result.json()["logComplete"] is True
     assert cli("lab", "duel", command, "draw-2", "--pairs", "1").code == 0
 
 
@@ -206,37 +212,46 @@ def test_the_lab_shows_the_error_of_a_failed_program(cli: Cli, tmp_path: Path) -
     file = tmp_path / "bot.py"
     draw = 'print(\'{"action": {"etype": "Draw"}}\', flush=True)'
     file.write_text(f"input()\n{draw}\ninput()\nprint(nosuch)")
-    other = cli("lab", "duel", f"{sys.executable} -B {file}", "draw-2", "-n", "1", "--seed", "1")
-    assert other.code == 1
-    assert "NameError: name 'nosuch' is not defined" in other.err
-    assert "of pair 0, seed 1, on Position(" in other.err
+    result = cli("lab", "duel", f"{sys.executable} -B {file}", "draw-2", "-n", "1", "--seed", "1")
+    assert result.code == 1
+    assert "NameError: name 'nosuch' is not defined" in result.err
+    assert "of pair 0, seed 1, on Position(" in result.err
 
 
 # --- how far up it comes --------------------------------------------------------------------------
 
 
-def test_it_climbs_to_the_rung_that_is_named_and_knows_it_the_next_time(cli: Cli) -> None:
-    climb = ("ladder", "champion", "--from", "example-node", "--to", "draw-3", "--workers", "1")
-    result = cli(*climb, "--json")
+def test_the_ladder_climbs_to_the_last_rung_and_remembers_its_results(cli: Cli) -> None:
+    ladder_command = (
+        "ladder",
+        "champion",
+        "--from",
+        "example-node",
+        "--to",
+        "draw-3",
+        "--workers",
+        "1",
+    )
+    result = cli(*ladder_command, "--json")
     assert result.code == 0, result.err
     assert result.json()["beaten"] == "draw-3"
     assert result.json()["next"] is None
     assert [rung["known"] for rung in result.json()["rungs"]] == [False, False]
     assert result.json()["rungs"][0]["points"] > 50
-    second_run = cli(*climb)
+    second_run = cli(*ladder_command)
     assert second_run.out.count("known") == 2
     assert "You beat draw-3 (rating " in second_run.out
     assert "; that was the last one." in second_run.out, "as far as --to asks, which is not the top"
     assert "champion has the rating " in second_run.out
 
 
-def test_it_stops_at_the_first_rung_that_is_not_beaten(cli: Cli) -> None:
+def test_the_ladder_stops_at_the_first_rung_that_is_not_beaten(cli: Cli) -> None:
     result = cli("ladder", "draw-3", "--from", "example-node", "--to", "third", "--workers", "1")
     assert result.code == 1, "--to says to a script whether the rung was beaten"
     assert "You beat example-node (rating " in result.out
     assert result.out.count("not beaten") == 1
-    last = next(line for line in result.out.splitlines() if "is next" in line)
-    assert "draw-3 (rating " in last, "equal to itself, it is not shown to be stronger"
+    next_line = next(line for line in result.out.splitlines() if "is next" in line)
+    assert "draw-3 (rating " in next_line, "equal to itself, it is not shown to be stronger"
 
 
 # --- a file that training wrote -------------------------------------------------------------------
@@ -246,32 +261,32 @@ SEARCH = "cardsharp.games.deadmansdraw.strategies.search"
 
 
 @pytest.fixture
-def weights(tmp_path: Path) -> str:
-    """The captain's own weights as a file that somebody trained."""
+def weights_file(tmp_path: Path) -> str:
+    """A file with captain's weights, as if a user had trained them."""
     file = tmp_path / "w.json"
     file.write_text((files(SEARCH) / "captain.json").read_text())
     return str(file)
 
 
-def test_the_captains_weights_in_a_file_play_as_the_captain_compiled_too_and_are_tried(
-    cli: Cli, weights: str
-) -> None:
-    duel = ("third", "-n", "1", "--seed", "4", "--workers", "1", "--json")
-    first = cli("lab", "duel", "captain", *duel).json()
-    second = cli("lab", "duel", weights, *duel, "--save-matches", "1").json()
+def test_captains_weights_in_a_file_play_like_captain(cli: Cli, weights_file: str) -> None:
+    duel_options = ("third", "-n", "1", "--seed", "4", "--workers", "1", "--json")
+    first = cli("lab", "duel", "captain", *duel_options).json()
+    second = cli("lab", "duel", weights_file, *duel_options, "--save-matches", "1").json()
     assert first["counts"] == second["counts"]
-    decisions = cli("backtest", weights, "--json").json()[0]["decisions"]
+    decisions = cli("backtest", weights_file, "--json").json()[0]["decisions"]
     assert decisions
     assert not any(decision["differs"] for decision in decisions)
-    series = find_native_function("series_player")
-    if series is not None:
+    series_player = find_native_function("series_player")
+    if series_player is not None:
         third, captain = BuiltIn("third"), BuiltIn("captain")
-        assert (series(Weights(weights), third) is None) == (series(captain, third) is None)
+        assert (series_player(Weights(weights_file), third) is None) == (
+            series_player(captain, third) is None
+        )
 
 
 @pytest.mark.slow
-def test_trained_weights_play_complete_matches(cli: Cli, weights: str) -> None:
-    assert cli("play", "--strategy", weights, "--json").json()["logComplete"]
+def test_trained_weights_play_complete_matches(cli: Cli, weights_file: str) -> None:
+    assert cli("play", "--strategy", weights_file, "--json").json()["logComplete"]
 
 
 def test_a_file_that_is_no_trained_player_is_rejected(cli: Cli, tmp_path: Path) -> None:
@@ -294,30 +309,36 @@ def test_a_file_that_is_no_trained_player_is_rejected(cli: Cli, tmp_path: Path) 
 
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "your-own-bot.md").read_text("utf-8")
-BY_HAND = (DOCS / "write-a-bot.md").read_text("utf-8")
+TUTORIAL_TEXT = (DOCS / "your-own-bot.md").read_text("utf-8")
+WRITE_A_BOT_TEXT = (DOCS / "write-a-bot.md").read_text("utf-8")
 
 
-def mended(text: str) -> str:
-    """The starter as the page says that it is to be changed."""
-    [worth] = re.findall(r"```python\n(def worth.*?)```", PAGE, re.DOTALL)
-    new = re.search(r"`(key=lambda [^`]+)` for `(key=card_value)`", PAGE.replace("\n", " "))
-    assert text.count(new[2]) == 1
-    return text[: text.index("def card_value(")].replace(new[2], new[1]) + worth
+def apply_tutorial_change(text: str) -> str:
+    """Return the starter's text with the change that the tutorial describes."""
+    [new_function] = re.findall(r"```python\n(def worth.*?)```", TUTORIAL_TEXT, re.DOTALL)
+    replacement = re.search(
+        r"`(key=lambda [^`]+)` for `(key=card_value)`", TUTORIAL_TEXT.replace("\n", " ")
+    )
+    assert text.count(replacement[2]) == 1
+    return (
+        text[: text.index("def card_value(")].replace(replacement[2], replacement[1]) + new_function
+    )
 
 
-def costliest(cli: Cli, strategy: str, opponent: str) -> dict[str, Any]:
-    """The decision that cost most in three lost matches, and that `backtest` explains."""
+def find_costliest_decision(cli: Cli, strategy: str, opponent: str) -> dict[str, Any]:
+    """Return the costliest decision of three lost matches, as `backtest` reports it."""
     options = ("-n", "8", "--save-matches", "3", "--seed", "1", "--workers", "1", "--json")
-    played = cli("lab", "duel", strategy, opponent, *options)
-    ids = played.json()["kept"]
+    duel_result = cli("lab", "duel", strategy, opponent, *options)
+    ids = duel_result.json()["kept"]
     assert len(ids) == 3
-    tried = [cli("backtest", "captain", "--match", match_id, "--json").json() for match_id in ids]
-    decisions = (decision for [match] in tried for decision in match["decisions"])
-    worst: dict[str, Any] = min(decisions, key=lambda decision: decision["cost"] or 0)
-    assert worst["then"]["by"] == Path(strategy).name
-    assert worst["then"]["action"] != worst["now"]["action"]
-    return worst
+    backtests = [
+        cli("backtest", "captain", "--match", match_id, "--json").json() for match_id in ids
+    ]
+    decisions = (decision for [match] in backtests for decision in match["decisions"])
+    costliest_decision: dict[str, Any] = min(decisions, key=lambda decision: decision["cost"] or 0)
+    assert costliest_decision["then"]["by"] == Path(strategy).name
+    assert costliest_decision["then"]["action"] != costliest_decision["now"]["action"]
+    return costliest_decision
 
 
 @pytest.mark.slow
@@ -326,19 +347,23 @@ def test_the_tutorial_leads_from_a_new_file_to_its_costliest_decision(
 ) -> None:
     file = tmp_path / "walked.py"
     assert cli("new", str(file)).code == 0
-    climb = ("ladder", str(file), "--from", "draw-3", "--to", "third", "--json")
-    assert cli(*climb).json()["beaten"] != "third", "as it is, it is about as strong as draw-3"
-    assert costliest(cli, str(file), "draw-3")["cost"] < -0.1
+    ladder_command = ("ladder", str(file), "--from", "draw-3", "--to", "third", "--json")
+    assert cli(*ladder_command).json()["beaten"] != "third", (
+        "as it is, it is about as strong as draw-3"
+    )
+    assert find_costliest_decision(cli, str(file), "draw-3")["cost"] < -0.1
 
-    file.write_text(mended(file.read_text()))
-    climbed = cli(*climb).json()
-    assert climbed["beaten"] in {"draw-3", "champion"}, "as the page has it: third is too strong"
-    worst = costliest(cli, str(file), "third")
-    assert worst["cost"] < 0
+    file.write_text(apply_tutorial_change(file.read_text()))
+    ladder_result = cli(*ladder_command).json()
+    assert ladder_result["beaten"] in {"draw-3", "champion"}, (
+        "as the page has it: third is too strong"
+    )
+    costliest_decision = find_costliest_decision(cli, str(file), "third")
+    assert costliest_decision["cost"] < 0
 
 
 def test_a_position_written_by_hand_can_be_decided(cli: Cli, tmp_path: Path) -> None:
     assert cli("new", str(tmp_path / "mine.py")).code == 0
-    [code] = re.findall(r"^```python\n(.*?)^```", BY_HAND, re.DOTALL | re.MULTILINE)
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)  # noqa: S603
-    assert done.returncode == 0
+    [code] = re.findall(r"^```python\n(.*?)^```", WRITE_A_BOT_TEXT, re.DOTALL | re.MULTILINE)
+    process = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)  # noqa: S603
+    assert process.returncode == 0

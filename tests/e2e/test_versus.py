@@ -1,4 +1,4 @@
-"""`cardsharp versus`: a person at the table of any game, by what is typed and what is then seen."""
+"""Tests of `cardsharp versus`: a person plays any game at the terminal or in the browser."""
 
 import io
 import json
@@ -20,39 +20,49 @@ from cardsharp_tools.games.euchre.terminal import action_aliases, action_text
 from cardsharp_tools.terminal.screen import SCREEN_LINES, Choice, matching_choices
 
 DRAW_TWICE = ["draw", "end", "1"] * 200
-BLUNT = ["check", "high card 9"] * 60  # what is typed to come to an end
+QUICK_GAME_INPUT = ["check", "high card 9"] * 60  # what is typed to come to an end
 
 
-TABLES = (
+VERSUS_COMMANDS = (
     ("versus", "draw-3"),
     ("blef", "versus", "greedy"),
     ("euchre", "versus", "rules", "--partner", "rules"),
 )
-every_table = pytest.mark.parametrize("table", TABLES, ids=lambda words: words[0])
+every_versus_command = pytest.mark.parametrize("table", VERSUS_COMMANDS, ids=lambda words: words[0])
 
 
-@every_table
-def test_the_words_are_answered_and_the_end_of_the_input_leaves(
+@every_versus_command
+def test_every_typed_command_is_answered_and_end_of_input_leaves_the_match(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
 ) -> None:
-    """A hint is what the best player weighs."""
-    words = "help", "rules", "?", "table", "recap", "history", "undo", "nonsense 7 x", "hint"
-    type_lines(monkeypatch, *words)
+    """A hint shows the values of the best player."""
+    typed_commands = (
+        "help",
+        "rules",
+        "?",
+        "table",
+        "recap",
+        "history",
+        "undo",
+        "nonsense 7 x",
+        "hint",
+    )
+    type_lines(monkeypatch, *typed_commands)
     result = cli(*table, "--seed", "3", "--hints")
     assert (result.code, result.err) == (ExitCode.OK, "")
     output = result.out
-    for answer in (
+    for expected_text in (
         "words of its name",
         "This is the first",
         "There is no move to take back.",
         "That is not one of",
         "You have left the match.",
     ):
-        assert answer in output, answer
-    best = {"versus": "captain", "blef": "reader", "euchre": "pimc"}[table[0]]
-    assert output.count(f"{best} would: ") == 1
+        assert expected_text in output, expected_text
+    best_player = {"versus": "captain", "blef": "reader", "euchre": "pimc"}[table[0]]
+    assert output.count(f"{best_player} would: ") == 1
     assert re.search(r"(?m)^Hint: .+\. ", output)
-    assert output.count("By the rule: ") == (3 if best == "captain" else 0)
+    assert output.count("By the rule: ") == (3 if best_player == "captain" else 0)
     assert re.search(r"(?m)^> +\S.* -?\d+\.\d(\d| %)", output), "the options with their values"
     if table[0] == "versus":  # who leaves has lost; of the others such an end is not kept
         match_record = cli("show", "last", "--json").json()
@@ -60,10 +70,8 @@ def test_the_words_are_answered_and_the_end_of_the_input_leaves(
         assert match_record["outcome"]["result"] == "lost"
 
 
-def test_a_choice_is_taken_back_and_the_log_says_so(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Cards unknown at that moment are dealt anew; the reasons of the next choice say so."""
+def test_an_undone_choice_is_recorded_in_the_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An undo deals the unknown cards again, and the reason of the next choice records it."""
     type_lines(monkeypatch, "1", *["undo"] * 3, *["1"] * 30)
     result = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "5", "--json")
     assert "Taken back: " in result.err
@@ -78,11 +86,12 @@ def test_a_choice_is_taken_back_and_the_log_says_so(
 def test_a_game_of_blef_is_played_logged_and_branched(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """We check whatever we may and open with the lowest bet: that ends every game.
+    """A quick game of Blef is logged, and branches of it can be displayed.
 
-    A branch has the cards dealt anew or as they came; `show` and `why` tell it as a match.
+    The person checks whenever possible and opens with the lowest bet, so every game ends
+    soon. A branch has new cards or the same cards.
     """
-    type_lines(monkeypatch, *BLUNT)
+    type_lines(monkeypatch, *QUICK_GAME_INPUT)
     result = cli("blef", "versus", "greedy", "--seed", "1", "--explain")
     assert result.code == ExitCode.OK
     assert re.search(r"(You have|greedy has) won[.!]\n", result.out)
@@ -95,31 +104,32 @@ def test_a_game_of_blef_is_played_logged_and_branched(
     reasons = {step["decision"]["reason"] for step in record["steps"] if step["decision"]}
     assert "Typed at the terminal." in reasons
     assert cli("why", "last", "2").code == ExitCode.OK
-    match = record["match"]
+    match_id = record["match"]
     for cards in ((), ("--same-cards",)):
-        type_lines(monkeypatch, *BLUNT)
-        branched = cli("versus", "--from-position", f"{match}@4", "--json", *cards)
-        assert f"You continue match {match} at step " in branched.err
-        branch = branched.json()["match"]
-        assert branch.startswith("branch-")
-        branch_text = cli("show", branch).out
-        assert f"tags branch {match}@" in branch_text
+        type_lines(monkeypatch, *QUICK_GAME_INPUT)
+        branch_result = cli("versus", "--from-position", f"{match_id}@4", "--json", *cards)
+        assert f"You continue match {match_id} at step " in branch_result.err
+        branch_id = branch_result.json()["match"]
+        assert branch_id.startswith("branch-")
+        branch_text = cli("show", branch_id).out
+        assert f"tags branch {match_id}@" in branch_text
         assert ("same-cards" in branch_text) is bool(cards)
-        assert "typed at the terminal" in cli("why", branch, "1").out.lower()
-    for refused in (
-        ("--from-position", f"{match}@9999"),
+        assert "typed at the terminal" in cli("why", branch_id, "1").out.lower()
+    for invalid_options in (
+        ("--from-position", f"{match_id}@9999"),
         ("--same-cards",),
-        ("--from-position", match, "--bots=2"),
+        ("--from-position", match_id, "--bots=2"),
     ):
-        assert cli("versus", *refused).code == ExitCode.USAGE
+        assert cli("versus", *invalid_options).code == ExitCode.USAGE
 
 
 def test_an_80_by_24_terminal_shows_the_question_but_no_other_hand_or_impossible_bet(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The table, the choices and the prompt are one screen, of however many players.
+    """The table, the choices and the prompt fit on one screen for any number of players.
 
-    With two cards in play there are high cards and pairs; the rest is legal, and in the list.
+    With two cards in play only high cards and pairs are offered; the other bets are legal,
+    and `?` lists them.
     """
     monkeypatch.setenv("COLUMNS", "80")
     type_lines(monkeypatch, "quit")
@@ -142,67 +152,71 @@ def test_an_80_by_24_terminal_shows_the_question_but_no_other_hand_or_impossible
     assert "Full house" in all_choices
 
 
-@every_table
-def test_a_first_match_explains_the_rules_and_each_thing_once_when_it_comes_up(
+@every_versus_command
+def test_a_first_match_explains_the_rules_and_each_term_once(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, table: tuple[str, ...]
 ) -> None:
-    type_lines(monkeypatch, *["1"] * 15 if table[0] != "blef" else BLUNT)
+    type_lines(monkeypatch, *["1"] * 15 if table[0] != "blef" else QUICK_GAME_INPUT)
     output = cli(*table, "--seed", "3", "--teach").out
-    begun = {"versus": "Draw cards one by one", "blef": "Everybody holds", "euchre": "You and the"}
-    explained = {
+    introductions = {
+        "versus": "Draw cards one by one",
+        "blef": "Everybody holds",
+        "euchre": "You and the",
+    }
+    explanations = {
         "versus": "Oracle: you see",
         "blef": "High card: one",
         "euchre": "Trumps, from the top",
     }
-    assert output.index(begun[table[0]]) < output.index("Your move")
-    assert output.count(f"  {explained[table[0]]}") == 1
+    assert output.index(introductions[table[0]]) < output.index("Your move")
+    assert output.count(f"  {explanations[table[0]]}") == 1
 
 
 def test_a_match_is_logged_and_can_be_displayed_and_explained(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[datetime] = []
+    read_times: list[datetime] = []
 
     class Keyboard(io.StringIO):
         def readline(self, size: int | None = -1, /) -> str:
-            read.append(datetime.now(UTC))
+            read_times.append(datetime.now(UTC))
             return super().readline(size or -1)
 
     monkeypatch.setattr("sys.stdin", Keyboard("\n".join(DRAW_TWICE)))
-    played = cli("versus", "draw-3", "--seed", "4")
-    assert played.code == ExitCode.OK
-    [listed] = cli("matches", "--json").json()
-    started, finished = (datetime.fromisoformat(listed[at]) for at in ("started", "finished"))
-    assert started < read[0] < read[-1] < finished
-    assert re.search(r"(You have won!|draw-3 has won\.|A tie\.)\n", played.out)
+    result = cli("versus", "draw-3", "--seed", "4")
+    assert result.code == ExitCode.OK
+    [match_entry] = cli("matches", "--json").json()
+    started, finished = (
+        datetime.fromisoformat(match_entry[field]) for field in ("started", "finished")
+    )
+    assert started < read_times[0] < read_times[-1] < finished
+    assert re.search(r"(You have won!|draw-3 has won\.|A tie\.)\n", result.out)
     match_record = cli("show", "last", "--json").json()
     assert match_record["header"]["names"] in (["you", "draw-3"], ["draw-3", "you"])
-    won = "You have won!" in played.out
-    assert (match_record["outcome"]["result"] == "won") is won
+    has_won = "You have won!" in result.out
+    assert (match_record["outcome"]["result"] == "won") is has_won
     assert len(match_record["turns"]) == match_record["outcome"]["turns"]
-    you = match_record["header"]["names"].index("you")
+    your_seat = match_record["header"]["names"].index("you")
     our_turn, bot_turn = (
         next(t["turn"] for t in match_record["turns"] if t["player"] == seat)
-        for seat in (you, 1 - you)
+        for seat in (your_seat, 1 - your_seat)
     )
     assert "Typed at the terminal." in cli("why", "last", str(our_turn)).out
     assert "by      draw-3" in cli("why", "last", str(bot_turn)).out
 
 
-def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
-    cli: Cli, tmp_path: Path
-) -> None:
-    """The link on stderr, each match's result on stdout; what was played is in the log.
+def test_a_browser_match_prints_results_and_faults_until_ctrl_c(cli: Cli, tmp_path: Path) -> None:
+    """The link is on stderr, each result on stdout, and each match in the log.
 
-    A bot whose process ends is told of by its line, as in the terminal, and its match goes on.
+    If the process of a bot ends, the fault is reported by its line, and the match continues.
     """
-    home, file = {"XDG_DATA_HOME": str(tmp_path)}, tmp_path / "seated.py"
+    environment, file = {"XDG_DATA_HOME": str(tmp_path)}, tmp_path / "seated.py"
     assert cli("new", str(file)).code == ExitCode.OK
     file.write_text(
         file.read_text().replace("risk = bust", "risk = __import__('os')._exit(7); bust")
     )
-    words = ("versus", str(file), "--browser", "--seed", "4", "--json")
-    with start_program(*words, environment=home) as process:
+    arguments = ("versus", str(file), "--browser", "--seed", "4", "--json")
+    with start_program(*arguments, environment=environment) as process:
         seat = SeatClient(wait_for_line(process.stderr, "/seat/").strip())
         for _ in range(2):
             page = seat.wait_for_text('id="moves"')
@@ -212,10 +226,10 @@ def test_a_table_in_the_browser_tells_results_and_faults_until_ctrl_c(
         assert (result["left"], result["won"]) == (True, False)
         process.send_signal(signal.SIGINT)
         assert process.wait(HANG_SECONDS) == ExitCode.REPLACED
-        said = process.stderr.read()
-        assert "seated.py, line" in said
-        assert "failed. A safe action was played instead." in " ".join(said.split())
-    with start_program("show", result["match"], "--json", environment=home) as show_process:
+        error_output = process.stderr.read()
+        assert "seated.py, line" in error_output
+        assert "failed. A safe action was played instead." in " ".join(error_output.split())
+    with start_program("show", result["match"], "--json", environment=environment) as show_process:
         assert json.loads(show_process.communicate()[0])["outcome"]["result"] == "lost"
 
 
@@ -229,7 +243,7 @@ def test_the_old_name_and_options_still_work(cli: Cli, monkeypatch: pytest.Monke
 
 
 def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody who always types the first number sees the table and gets to the end."""
+    """A person who always types the first number sees the table and reaches the end."""
     type_lines(monkeypatch, *["1"] * 400)
     result = cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "1")
     assert result.code == ExitCode.OK
@@ -241,35 +255,41 @@ def test_euchre_is_played_by_number_to_its_end(cli: Cli, monkeypatch: pytest.Mon
         "-- Everybody passed."
     )
     assert "Typed at the terminal." in cli("show", "last").out
-    over = result.out.partition("-- The score: ")[0].count("-- Everybody passed.") + 1
-    type_lines(monkeypatch, *["1"] * 6 * over, "quit")
+    redeal_count = result.out.partition("-- The score: ")[0].count("-- Everybody passed.") + 1
+    type_lines(monkeypatch, *["1"] * 6 * redeal_count, "quit")
     assert cli("euchre", "versus", "rules", "--partner", "rules", "--seed", "1").code == ExitCode.OK
     unfinished_deals = cli("matches", "--json").json()[: -len(deals)]
     assert 0 < len(unfinished_deals) < len(deals), (
         "of a match that is left the deals are kept that are over"
     )
-    for words in (" goes to ", "-- trick for ", "Tricks: you ", "-- The score: you ", "Your card:"):
-        assert words in result.out, words
-    seen = result.out + "".join(cli("show", deal["match"]).out for deal in deals[:9])
-    for words in (
+    for expected_pattern in (
+        " goes to ",
+        "-- trick for ",
+        "Tricks: you ",
+        "-- The score: you ",
+        "Your card:",
+    ):
+        assert expected_pattern in result.out, expected_pattern
+    full_output = result.out + "".join(cli("show", deal["match"]).out for deal in deals[:9])
+    for expected_pattern in (
         r"\d order up\b",
         r": (pick|order) up\b",
         r" order up and go alone",
         r"name hearts",
     ):
-        assert re.search(words, seen), words
-    assert not re.search(r"^\w+: (clubs|diamonds|hearts|spades)\b", seen, re.MULTILINE)
+        assert re.search(expected_pattern, full_output), expected_pattern
+    assert not re.search(r"^\w+: (clubs|diamonds|hearts|spades)\b", full_output, re.MULTILINE)
 
 
 def test_euchre_bids_are_typed_in_full_or_by_suit() -> None:
-    """Of "hearts" it need not be said that it is not to go alone."""
-    turned, hearts = PublicState(parse_card("9H")), SUIT_NAMES.index("hearts")
-    alone = Bid(hearts, goes_alone=True)
-    for words, bid in (("hearts", Bid(hearts)), ("order", None), ("go alone", alone)):
-        bids = (PASS, Bid(hearts), alone)
+    """The word "hearts" alone means a bid with the partner."""
+    public_state, hearts = PublicState(parse_card("9H")), SUIT_NAMES.index("hearts")
+    alone_bid = Bid(hearts, goes_alone=True)
+    for typed_text, bid in (("hearts", Bid(hearts)), ("order", None), ("go alone", alone_bid)):
+        bids = (PASS, Bid(hearts), alone_bid)
         choices = [
-            Choice("", action_text(candidate, turned), candidate, action_aliases(candidate))
+            Choice("", action_text(candidate, public_state), candidate, action_aliases(candidate))
             for candidate in bids
         ]
-        actions = [choice.action for choice in matching_choices(words, choices)]
+        actions = [choice.action for choice in matching_choices(typed_text, choices)]
         assert actions == ([bid] if bid else [*bids[1:]])

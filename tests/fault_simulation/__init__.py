@@ -1,1 +1,1 @@
-"""One world of faults: everything between our code and a match, seeded and on virtual time."""
+"""Fault simulation: everything between our code and a match, seeded and on virtual time."""

@@ -1,9 +1,9 @@
-"""The one judge: the arena's history, our log, and what the network saw, held together.
+"""Checker of a match: it compares the arena's history, our log and the network's record.
 
-A fault of ours is an action that was missing, doubled or not meant, that met another state than it
-was decided on or was refused, a log that differs, and a turn that was ended by force unless so much
-happened in it that it may be lost. The arena's raw JSON is read, not our own models of it, so a
-fault of those is found as well.
+Violations are: an action that was missing, doubled or unintended, that met another state
+than it was decided on, or that was refused; a log that differs; and a turn ended by force
+without enough incidents to excuse it. The checker reads the arena's raw JSON instead of
+our models, so that it also finds errors of the models.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ FAULT_EFFECT_DURATION = timedelta(
 
 
 class Incident(NamedTuple):
-    """A fault or a trouble, and when it began; when it ended, where that is known."""
+    """Incident, such as a fault: when it began, and when it finished if that is known."""
 
     began_at: datetime
     name: str
@@ -42,9 +42,9 @@ class Incident(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of ours: its last move's number, and since when and for how long it was ours.
+    """Turn of ours: its last move's number, its begin and its duration.
 
-    Of one that was ended by force, since the move before, and `why`: what happened in it.
+    A turn that was ended by force counts from the previous move; `incidents` happened in it.
     """
 
     move_number: int
@@ -68,7 +68,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchCheck:
-    """Verdict on one match; each violation is a sentence about a broken promise."""
+    """Check of a match: its turns, refused actions, and a sentence for each broken promise."""
 
     match: int
     action_count: int
@@ -83,14 +83,14 @@ class MatchCheck:
 
     @property
     def all_violations(self) -> list[str]:
-        """Every promise that was broken."""
-        lost = [str(turn) for turn in self.forced_turns if not turn.is_excused]
-        return [*self.violations, *map(str, self.refused), *lost]
+        """All broken promises of the match."""
+        unexcused_turns = [str(turn) for turn in self.forced_turns if not turn.is_excused]
+        return [*self.violations, *map(str, self.refused), *unexcused_turns]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The admin's view of a match that has ended, our log, what the network saw, and its faults."""
+    """Evidence about a match: the admin's view, our log, the network's record, and incidents."""
 
     admin_view: Json
     player_id: str
@@ -101,23 +101,23 @@ class Evidence:
 
 
 def check_match(match: int, evidence: Evidence) -> MatchCheck:
-    """The verdict on the match of that number, which has ended, or should have."""
-    admin_view, us, log = evidence.admin_view, evidence.player_id, evidence.log
-    turns = tuple(player_turns(admin_view, us, evidence.incidents))
+    """Return the check of the match with that number, which must have finished."""
+    admin_view, bot_player, log = evidence.admin_view, evidence.player_id, evidence.log
+    turns = tuple(player_turns(admin_view, bot_player, evidence.incidents))
     return MatchCheck(
         match=match,
         action_count=len(evidence.accepted),
         violations=(
             *log_differences(admin_view, log),
-            *intent_differences(admin_view, log, [us]),
+            *intent_differences(admin_view, log, [bot_player]),
             *(fault for action in evidence.accepted for fault in action.violations),
-            *_strangers(evidence),
+            *_network_differences(evidence),
         ),
         refused=tuple(
             action
             for action in evidence.refused
             if not (
-                _was_late(action, turns, evidence.accepted)
+                _is_late_end_turn(action, turns, evidence.accepted)
                 or _is_expired_turn_probe(action, evidence)
             )
         ),
@@ -125,7 +125,7 @@ def check_match(match: int, evidence: Evidence) -> MatchCheck:
     )
 
 
-def _was_late(
+def _is_late_end_turn(
     refused: RefusedAction, turns: Sequence[Turn], accepted: Sequence[AcceptedAction]
 ) -> bool:
     """Return True if the arena's watchdog ended a turn before the worker's own EndTurn arrived.
@@ -135,8 +135,10 @@ def _was_late(
     if refused.action.get("etype") != "EndTurn":
         return False
     our_sequences = [action.sequence for action in accepted if action.sequence < refused.sequence]
-    lost = [turn.move_number for turn in turns if turn.was_forced]
-    return any(max(our_sequences, default=-1) < number < refused.sequence for number in lost)
+    forced_moves = [turn.move_number for turn in turns if turn.was_forced]
+    return any(
+        max(our_sequences, default=-1) < number < refused.sequence for number in forced_moves
+    )
 
 
 def _is_expired_turn_probe(refused: RefusedAction, evidence: Evidence) -> bool:
@@ -153,39 +155,39 @@ def _is_expired_turn_probe(refused: RefusedAction, evidence: Evidence) -> bool:
         return False
     refusals = [refusal for refusal in evidence.refused if refusal.sequence == refused.sequence]
     earlier = [refusal.refused_at for refusal in refusals[: refusals.index(refused)]]
-    since = max([_at(moves[refused.sequence - 1]), *earlier])
-    return refused.refused_at - since > timedelta(seconds=limit)
+    last_event_at = max([_entry_time(moves[refused.sequence - 1]), *earlier])
+    return refused.refused_at - last_event_at > timedelta(seconds=limit)
 
 
-def _strangers(evidence: Evidence) -> Iterable[str]:
-    """Yield an error unless the moves on the network equal our moves in the arena's history."""
-    played = [action.sequence for action in evidence.accepted]
+def _network_differences(evidence: Evidence) -> Iterable[str]:
+    """Yield an error unless the moves on the network are our moves in the arena's history."""
+    accepted_sequences = [action.sequence for action in evidence.accepted]
     recorded_sequences = [
         entry["sequenceId"] for entry in accepted_actions(evidence.admin_view, [evidence.player_id])
     ]
-    if played != recorded_sequences:
-        yield f"played were {played}, and {recorded_sequences} count as ours"
+    if accepted_sequences != recorded_sequences:
+        yield f"played were {accepted_sequences}, and {recorded_sequences} count as ours"
 
 
 def player_turns(
     admin_view: Json, player_id: str, incidents: Sequence[Incident] = ()
 ) -> Iterator[Turn]:
-    seat, began = admin_view["playerids"].index(player_id), _at(admin_view["moves"][0])
+    seat, began = admin_view["playerids"].index(player_id), _entry_time(admin_view["moves"][0])
     for previous_entry, entry in pairwise(admin_view["moves"]):
         kinds = {event["eventType"] for event in entry["events"]}
         if {"TurnEnded", "MatchStarted"} & {
             event["eventType"] for event in previous_entry["events"]
         }:
-            began = _at(previous_entry)
+            began = _entry_time(previous_entry)
         is_player_move = any(event.get("playerIndex") == seat for event in entry["events"])
         forced = is_forced(entry)
         if is_player_move and (forced or kinds & {"TurnEnded", "MatchEnded"}):
-            since, end = _at(previous_entry) if forced else began, _at(entry)
-            reasons = incidents_during(incidents, since, end) if forced else ()
-            yield Turn(entry["sequenceId"], since, end - since, forced, reasons)
+            turn_began, end = _entry_time(previous_entry) if forced else began, _entry_time(entry)
+            reasons = incidents_during(incidents, turn_began, end) if forced else ()
+            yield Turn(entry["sequenceId"], turn_began, end - turn_began, forced, reasons)
 
 
-def _at(entry: Json) -> datetime:
+def _entry_time(entry: Json) -> datetime:
     return datetime.fromisoformat(entry["at"])
 
 
@@ -193,12 +195,14 @@ def incidents_during(
     incidents: Iterable[Incident], began: datetime, end: datetime
 ) -> tuple[str, ...]:
     """Return the names of the incidents in a period, and of those whose effect lasts into it."""
-    felt = (
+    incident_durations = (
         (incident, LONG_POLL if incident.name in SWALLOWED_WAITS else FAULT_EFFECT_DURATION)
         for incident in incidents
     )
     return tuple(
-        incident.name for incident, lasts in felt if began - lasts <= incident.began_at <= end
+        incident.name
+        for incident, duration in incident_durations
+        if began - duration <= incident.began_at <= end
     )
 
 
@@ -232,13 +236,16 @@ def intent_differences(admin_view: Json, log: MatchLog, player_ids: Collection[s
         if intent is None:
             faults.append(f"move {entry['sequenceId']} was played and nobody meant it")
         elif not is_same_action(intent.get("action"), entry["userAction"]):
-            meant, played = intent.get("action"), entry["userAction"]
-            faults.append(f"move {entry['sequenceId']}: meant {meant}, played {played}")
+            intended, executed = intent.get("action"), entry["userAction"]
+            faults.append(f"move {entry['sequenceId']}: meant {intended}, played {executed}")
     return faults
 
 
 def accepted_actions(admin_view: Json, players: Collection[str]) -> Iterable[Json]:
-    """The moves that actions of these players made; `userAction` is what the arena understood."""
+    """Yield the moves that actions of these players made.
+
+    The entry's `userAction` is the action as the arena understood it.
+    """
     seats = {index for index, player in enumerate(admin_view["playerids"]) if player in players}
     for entry in admin_view["moves"][1:]:
         if not is_forced(entry) and seats & {e.get("playerIndex") for e in entry["events"]}:
@@ -252,11 +259,13 @@ def is_forced(entry: Json) -> bool:
 
 def is_same_action(intended: object, actual: Mapping[str, Any]) -> bool:
     """Return True if two actions on the wire are equal; a missing card equals null."""
-    return isinstance(intended, Mapping) and _essence(intended) == _essence(actual)
+    return isinstance(intended, Mapping) and _comparable_action(intended) == _comparable_action(
+        actual
+    )
 
 
 def player_view(entry: Json) -> Json:
-    """A move of the admin's view as a player is shown it."""
+    """Return a move of the admin's view as a player sees it."""
     plain = {key: value for key, value in entry.items() if key not in ADMIN_ONLY_FIELDS}
     events = [
         {k: v for k, v in event.items() if k not in ADMIN_ONLY_FIELDS} for event in entry["events"]
@@ -264,7 +273,7 @@ def player_view(entry: Json) -> Json:
     return {**plain, "events": events}
 
 
-def _essence(action: Mapping[str, Any]) -> tuple[object, ...]:
+def _comparable_action(action: Mapping[str, Any]) -> tuple[object, ...]:
     effect = action.get("effect") or {}
     autopick = bool(action.get("autopick"))
     return action["etype"], autopick, effect.get("effectType"), effect.get("card")

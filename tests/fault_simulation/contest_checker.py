@@ -30,7 +30,7 @@ _FORCED = re.compile(r"Forceful turn ending due to player (\w+) inactivity after
 
 @dataclass(frozen=True, slots=True)
 class ForcedTurn:
-    """A turn that was ended by force: whose, when it had begun and ended, and in which match."""
+    """Turn that was ended by force: its team, its match, its begin and its end."""
 
     team: TeamId
     match: str
@@ -40,9 +40,9 @@ class ForcedTurn:
 
 @dataclass(frozen=True, slots=True)
 class ContestRecord:
-    """The matches of the arena's file, each with its moves, and the contest's own results.
+    """Record of a contest: its results, and the arena's matches with their moves.
 
-    It is `decided` where its organiser has decided anything that the matches did not.
+    `has_rulings` is True if its organiser decided anything that the matches did not.
     """
 
     settings: ContestSettings
@@ -65,9 +65,9 @@ def contest_record(
 ) -> ContestRecord:
     """Return the record of a contest: its documents, and the arena's matches."""
     teams = [team.id for team in records.teams()]
-    results, decided = records.results(), any(records.documents_of("act"))
+    results, has_rulings = records.results(), any(records.documents_of("act"))
     return ContestRecord(
-        records.settings, teams, results, records.practice_matches(), list(matches), decided
+        records.settings, teams, results, records.practice_matches(), list(matches), has_rulings
     )
 
 
@@ -102,67 +102,67 @@ def excuse_for(
 
 
 def violations(record: ContestRecord, incidents: Sequence[Incident] = ()) -> Iterator[str]:
-    """Sentences about what must not be: a life too many, a match lost or counted twice."""
-    decided = {
+    """Yield a sentence for each broken rule, such as a match counted twice."""
+    outcomes = {
         result.pairing: PairingOutcome(result.wins, result.winner)
         for result in record.results
         if result.decided
     }
     for result in record.results:
-        if result.pairing not in decided:
+        if result.pairing not in outcomes:
             yield f"Pairing {result.pairing} was never decided."
     expected = [
         pairing.key
         for pairing in record.settings.format_without_history.determined_pairings(
-            record.teams, decided
+            record.teams, outcomes
         )
     ]
     if expected != [result.pairing for result in record.results]:
         yield f"The pairings are {[result.pairing for result in record.results]}, not {expected}."
-    yield from _lives(record)
-    yield from _matches(record)
-    yield from _practice(record)
+    yield from _loss_violations(record)
+    yield from _match_violations(record)
+    yield from _practice_violations(record)
     pauses = [incident for incident in incidents if incident.name == PAUSED]
     for (match, _), (begin, _, end) in product(record.matches, pauses):
         if end and begin + START_DELAY < match.started_at < end:
             yield f"Match {match.id} began at {match.started_at:%X}, in a pause."
 
 
-def _lives(played: ContestRecord) -> Iterator[str]:
-    lost: Counter[TeamId] = Counter()
-    for result in played.results:
+def _loss_violations(record: ContestRecord) -> Iterator[str]:
+    loss_counts: Counter[TeamId] = Counter()
+    for result in record.results:
         for team in result.teams:
-            if lost[team] >= LOSSES_TO_ELIMINATION:
+            if loss_counts[team] >= LOSSES_TO_ELIMINATION:
                 yield f"{team} has lost twice before pairing {result.pairing}."
-            lost[team] += result.winner != team
-    alive = [team for team in played.teams if lost[team] < LOSSES_TO_ELIMINATION]
-    if len(alive) != 1:
-        yield f"In the end {len(alive)} teams have a life left: {', '.join(alive)}."
+            loss_counts[team] += result.winner != team
+    survivors = [team for team in record.teams if loss_counts[team] < LOSSES_TO_ELIMINATION]
+    if len(survivors) != 1:
+        yield f"In the end {len(survivors)} teams have a life left: {', '.join(survivors)}."
 
 
-def _matches(played: ContestRecord) -> Iterator[str]:
-    """The matches of each pairing, taken from the arena's file alone."""
+def _match_violations(record: ContestRecord) -> Iterator[str]:
+    """Yield the violations of the pairings' matches, read from the arena's file alone."""
     matches_by_pairing: defaultdict[tuple[str, frozenset[TeamId]], dict[int, ArenaMatch]] = (
         defaultdict(dict)
     )
-    for match, _ in played.matches_with_tag(played.settings.name):
+    for match, _ in record.matches_with_tag(record.settings.name):
         _, key, number = (match.params.tags or ())[2].split(":")
-        of = matches_by_pairing[key, frozenset(match.pairing.players)]
-        if int(number) in of:
+        pairing_matches = matches_by_pairing[key, frozenset(match.pairing.players)]
+        if int(number) in pairing_matches:
             yield f"Match {number} of pairing {key} was played twice."
         if not match.is_finished:
             yield f"Match {match.id} of pairing {key} goes on after the contest."
-        of[int(number)] = match
-    for result in played.results:
-        of = matches_by_pairing.pop((result.pairing, frozenset(result.teams)), {})
-        yield from _pairing(result, of, played.settings)
+        pairing_matches[int(number)] = match
+    for result in record.results:
+        pairing_matches = matches_by_pairing.pop((result.pairing, frozenset(result.teams)), {})
+        yield from _pairing_violations(result, pairing_matches, record.settings)
     for key, _ in (
-        () if played.has_rulings else matches_by_pairing
+        () if record.has_rulings else matches_by_pairing
     ):  # who meets there may have been changed
         yield f"There are matches of pairing {key}, which the contest does not know."
 
 
-def _pairing(
+def _pairing_violations(
     result: PairingResult, matches: Mapping[int, ArenaMatch], settings: ContestSettings
 ) -> Iterator[str]:
     pairing = result.as_pairing
@@ -178,17 +178,17 @@ def _pairing(
         yield f"Pairing {result.pairing} was decided otherwise than by its matches."
 
 
-def _practice(played: ContestRecord) -> Iterator[str]:
-    """The matches of practice: each on record once, and none running on."""
-    matches = [match for match, _ in played.matches_with_tag(played.settings.practice_tag)]
+def _practice_violations(record: ContestRecord) -> Iterator[str]:
+    """Yield the violations of practice: each match is recorded once and has finished."""
+    matches = [match for match, _ in record.matches_with_tag(record.settings.practice_tag)]
     for match in matches:
         if not match.is_finished:
             yield f"Match {match.id} of practice goes on after it."
     if sorted(match.id for match in matches) != sorted(
-        practice_match.match for practice_match in played.practice_matches
+        practice_match.match for practice_match in record.practice_matches
     ):
         yield (
-            f"Practice counts {len(played.practice_matches)} matches, and {len(matches)} "
+            f"Practice counts {len(record.practice_matches)} matches, and {len(matches)} "
             "were played."
         )
 
@@ -208,11 +208,11 @@ def forced_turns(record: ContestRecord) -> Iterator[ForcedTurn]:
             for event in move.events():
                 comment_match = _FORCED.match(event.get("comment", ""))
                 if comment_match:
-                    took = timedelta(seconds=float(comment_match[2]))
-                    yield ForcedTurn(comment_match[1], match.id, move.at - took, move.at)
+                    duration = timedelta(seconds=float(comment_match[2]))
+                    yield ForcedTurn(comment_match[1], match.id, move.at - duration, move.at)
 
 
 def longest_standstill(record: ContestRecord) -> float:
-    """For how many seconds no move was made at the arena."""
-    moments = sorted(move.at for _, moves in record.matches for move in moves)
-    return max(((b - a).total_seconds() for a, b in pairwise(moments)), default=0)
+    """Return the longest time without a move at the arena, in seconds."""
+    move_times = sorted(move.at for _, moves in record.matches for move in moves)
+    return max(((b - a).total_seconds() for a, b in pairwise(move_times)), default=0)

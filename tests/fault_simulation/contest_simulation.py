@@ -1,17 +1,18 @@
-"""A whole contest, rehearsed on virtual time: practice, a cup, and all that goes wrong in one.
+"""Simulation of a contest on virtual time: practice and a cup, under faults of every kind.
 
 python -m fault_simulation.contest_simulation [--teams 20] [--matches 3] [--turn 5] [--seed 7]
 [--replay FILE]
 
-Teams that the director plays, our own bot, the starter, clients unlike ours, a slow team, one that
-hurries, one with a wrong password, one that never comes and one that freezes practise, then play a
-double elimination. The contest's process (director, arena and the teams played there) and the
-teams' programs are killed and frozen, our bot's network fails, the organiser pauses the contest,
-decides pairings, lets teams withdraw, renames them and takes that back, a second director is
-started, a submission attacks, and a spectator looks at its pages. Exits with 0 only if the result
-is whole: every pairing decided, every team with its two lives, no match lost or counted twice, our
-bot's logs equal to the arena's history, turns ended by force only of who was late, dead, killed or
-frozen, the organiser told of each kind of attack, and every page answered.
+The entrants practise and then play a double elimination. They are teams that the director
+plays, our own bot, the starter, third-party clients, a slow team, one that never pauses,
+one with a wrong password, one that never comes and one that freezes. The contest's
+process (director, arena and the teams that it plays) and the teams' programs are killed
+and frozen. Our bot's network fails. The organiser pauses the contest, decides pairings,
+withdraws and renames teams, and undoes that. A second director is started, a submission
+attacks, and a spectator views the pages. The exit code is 0 only if every pairing was
+decided, every team had two lives, no match was lost or counted twice, our bot's logs
+equal the arena's history, every forced turn has a known reason, each kind of attack was
+reported, and every page was served.
 """
 
 import json
@@ -72,8 +73,8 @@ from fault_simulation.simulation import FaultSimulation, FaultSimulationConfig, 
 from fault_simulation.stores import Stores, local_stores
 from fault_simulation.virtual_clock import START
 
-STARTING = 1.0  # seconds until a contest that was killed answers again
-POLL_SECONDS = 10.0  # seconds between two looks of a spectator
+RESTART_SECONDS = 1.0  # seconds until a contest that was killed answers again
+PAGE_VIEW_SECONDS = 10.0  # seconds between two looks of a spectator
 STALL_SECONDS = 300.0  # seconds without a move after which a contest is given up
 HOUR = timedelta(hours=1)
 LOG_DRAIN_SECONDS = 60  # seconds at most that our bots have for their logs when the contest is over
@@ -87,13 +88,13 @@ EXPECTED_ERRORS = (
 )
 """What is told of each of its attacks."""
 
-ALL = "all"  # whom it befalls that is no team
+ALL_TEAMS = "all"  # whom it befalls that is no team
 PAGES = ("/contest", "/contest/running", "/matches/statistics?tag=cup", "/api/matches?condensed=1")
 
 
 @dataclass(frozen=True)
 class ContestConfig(FaultSimulationConfig):
-    """Which contest is held; times in seconds."""
+    """Configuration of the simulated contest; times are in seconds."""
 
     matches: int = 3
     concurrency: int = 0
@@ -107,7 +108,7 @@ class ContestConfig(FaultSimulationConfig):
 
 
 class ContestScenario(FaultSimulation):
-    """A founded contest with its teams, and whoever brings about troubles."""
+    """Scenario of a contest with its teams, and threads that inject faults."""
 
     config: ContestConfig
 
@@ -119,23 +120,23 @@ class ContestScenario(FaultSimulation):
             "cup", matches=config.matches, timeout=config.turn_seconds, seed=str(config.seed)
         )
         self.records = create_contest_in(self.folder, settings)
-        entered = [
+        entrants = [
             (f"{n:024x}", *entrant) for n, entrant in enumerate(choose_entrants(config.teams), 1)
         ]
-        words = {team: f"word-{team}" for team, *_ in entered}
+        passwords = {team: f"word-{team}" for team, *_ in entrants}
         players = [
-            {"_id": team, "name": name, "password": words[team]} for team, name, _ in entered
+            {"_id": team, "name": name, "password": passwords[team]} for team, name, _ in entrants
         ]
         (folder / "players.json").write_text(json.dumps(players))
         pages = ContestPages(lambda: ContestRepository(self.records.documents))
         super().__init__(config, folder, log_line, data=folder / "arena.db", pages=pages)
-        self.rng.shuffle(entered)
-        for team, name, kind in entered:
+        self.rng.shuffle(entrants)
+        for team, name, kind in entrants:
             self.records.append_team(
-                TeamEntry(team, name, digest_ha1(team, words[team]), kind.strategy)
+                TeamEntry(team, name, digest_ha1(team, passwords[team]), kind.strategy)
             )
             if kind is ATTACKER:
-                self._submit(team, folder / "players.json")
+                self._submit_malicious_bot(team, folder / "players.json")
         self.contest_process, self.is_over, self.stopped_teams = (
             Process("contest"),
             False,
@@ -146,36 +147,38 @@ class ContestScenario(FaultSimulation):
         self.result: contest_checker.ContestRecord
         self.stores: dict[str, Stores] = {
             team: local_stores(folder / team, self.scheduler)
-            for team, _, kind in entered
+            for team, _, kind in entrants
             if kind.bot
         }
         self.bot_users = {*self.stores}
         self.network = ArenaNetwork(self)
         tags = f"{settings.name},{settings.practice_tag}"
         self.teams = [
-            SimulatedTeam(team, name, kind, words[team], self, self.network, tags, Process(name))
-            for team, name, kind in entered
+            SimulatedTeam(
+                team, name, kind, passwords[team], self, self.network, tags, Process(name)
+            )
+            for team, name, kind in entrants
         ]
 
     def play(self) -> None:
-        """Practice, then the cup; judged at its end."""
+        """Play practice and the cup, and check the contest at its end."""
         for team in self.teams:
-            self._start(team)
-            self._befall("had just started", team, lasts=5)
-        self._open()
-        for work in (self._organise, self._trouble, self._spectate):
+            self._start_team(team)
+            self._log_incident("had just started", team, seconds=5)
+        self._start_contest_process()
+        for work in (self._monitor_contest, self._inject_faults, self._spectate):
             self.scheduler.start_thread(work)
-        sleeping = SimpleNamespace(sleep=self.sleep)
-        with mock.patch("support.third_party_clients.time", sleeping), ExitStack() as stack:
+        fake_time = SimpleNamespace(sleep=self.sleep)
+        with mock.patch("support.third_party_clients.time", fake_time), ExitStack() as stack:
             stack.callback(self.records.close)
             for stores in self.stores.values():
                 stack.callback(stores.close)
             self.run_to_end()
 
-    def _open(self) -> None:
-        """Start the contest's process, or start it again."""
+    def _start_contest_process(self) -> None:
+        """Start or restart the contest's process."""
         self.contest_process = Process("contest")
-        works = [self._direct, self._end_late_turns]
+        works = [self._run_director, self._end_late_turns]
         works += [
             partial(self._play_in_director, team) for team in self.teams if team.kind.strategy
         ]
@@ -189,79 +192,83 @@ class ContestScenario(FaultSimulation):
         )
         return client
 
-    def _direct(self) -> None:
+    def _run_director(self) -> None:
         """Run the director: `contest practice`, and then `contest run --seed-by-practice`."""
         pause = partial(self.sleep, STEP_INTERVAL_SECONDS)
         with (
             lock_contest(self.folder, "run"),
             open_contest_in(self.folder) as records,
-            self._client(Credentials(ADMIN, ADMIN_PASSWORD)) as at,
+            self._client(Credentials(ADMIN, ADMIN_PASSWORD)) as client,
         ):
-            tables = LoggingMatchHost(at, OpenContest(self.folder, records))
-            course = ContestRunner(records, tables, self.scheduler.now)
+            match_host = LoggingMatchHost(client, OpenContest(self.folder, records))
+            runner = ContestRunner(records, match_host, self.scheduler.now)
             if records.stage is ContestStage.OPEN:
                 remaining_time = timedelta(
                     seconds=self.config.practice_seconds - self.scheduler.monotonic()
                 )
                 records.set_practice_until(self.scheduler.now() + remaining_time)
-            for _ in run_steps(course.step, lambda: records.practice_until is None, pause):
+            for _ in run_steps(runner.step, lambda: records.practice_until is None, pause):
                 pass
             if records.stage is ContestStage.OPEN and records.practice_matches():
                 records.set_seeding([row.team for row in practice_ladder(records)])
             for team in self.teams:
-                if team.kind.freezes:
+                if team.kind.is_freezing:
                     team.process.frozen_until = float("inf")
             records.start_contest()
-            for _ in run_steps(course.step, lambda: records.stage is ContestStage.OVER, pause):
+            for _ in run_steps(runner.step, lambda: records.stage is ContestStage.OVER, pause):
                 pass
         self.is_over = True
 
     def _end_late_turns(self) -> None:
         while True:
-            late = self.arena.arena.referee.end_overdue_turns(grace=timedelta(seconds=1))
-            self.scheduler.change_count += bool(late)
+            overdue_turns = self.arena.arena.referee.end_overdue_turns(grace=timedelta(seconds=1))
+            self.scheduler.change_count += bool(overdue_turns)
             self.sleep(1)
 
     def _play_in_director(self, team: SimulatedTeam) -> None:
-        played = resolve_team_strategy(parse_strategy(team.kind.strategy), self.folder, team.id)
-        order = OpponentConfig(URL, team.id, team.password, played, str(self.config.seed))
+        strategy_name = resolve_team_strategy(
+            parse_strategy(team.kind.strategy), self.folder, team.id
+        )
+        opponent_config = OpponentConfig(
+            URL, team.id, team.password, strategy_name, str(self.config.seed)
+        )
         while True:
             try:
                 with self._client(team.credentials) as client:
-                    OpponentClient(client, order).play_forever()
+                    OpponentClient(client, opponent_config).play_forever()
             except CardsharpError as error:
                 if team.kind is ATTACKER:
                     TeamFailureReporter(OpenContest(self.folder, self.records))(team.id, error)
                     self.blocked_attacks.append(str(error))
                 self.sleep(RETRY_INTERVAL.total_seconds())
 
-    def _submit(self, team: str, secret: Path) -> None:
-        """Submit what attacks the file of passwords, and a port that listens."""
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        target = f"{secret}\n{self.listening.getsockname()[1]}".encode()
+    def _submit_malicious_bot(self, team: str, password_file: Path) -> None:
+        """Submit a bot that attacks the password file and a listening port."""
+        self.listening_socket = socket.create_server(("127.0.0.1", 0))
+        target = f"{password_file}\n{self.listening_socket.getsockname()[1]}".encode()
         files = {"bot.py": MALICIOUS_BOT.read_bytes(), "target": target}
         team_submissions(self.folder, team).add_version(files, get_game(None))
 
-    def _start(self, team: SimulatedTeam) -> None:
+    def _start_team(self, team: SimulatedTeam) -> None:
         kind = team.kind
         if kind.bot:
             stores = self.stores[team.id]
-            bench = MachineSetup(self, self.network, stores, team.credentials, kind.bot)
-            team.process = Machine(team.name, bench)
+            setup = MachineSetup(self, self.network, stores, team.credentials, kind.bot)
+            team.process = Machine(team.name, setup)
         elif kind.run is not None:
             team.process = Process(team.name)
             self.scheduler.start_thread(partial(kind.run, team), team.process)
 
-    def _organise(self) -> None:
-        """See that it goes on, and end everything when it is over."""
-        moves, since = -1, self.scheduler.monotonic()
+    def _monitor_contest(self) -> None:
+        """Watch the contest's progress; stop and check it when it is over or stands still."""
+        moves, moved_at = -1, self.scheduler.monotonic()
         while not self.is_over:
             self.sleep(1)
             self._restart_dead_machines()
             move_count = sum(match.moves for match in self.arena.arena.lobby.all_matches())
             if move_count != moves:
-                moves, since = move_count, self.scheduler.monotonic()
-            if self.scheduler.monotonic() - since > STALL_SECONDS:
+                moves, moved_at = move_count, self.scheduler.monotonic()
+            if self.scheduler.monotonic() - moved_at > STALL_SECONDS:
                 self.faults.append(f"No move was made for {STALL_SECONDS:.0f} s.")
                 break
         for _ in range(LOG_DRAIN_SECONDS):
@@ -272,156 +279,167 @@ class ContestScenario(FaultSimulation):
         for process in (self.contest_process, *(team.process for team in self.teams)):
             process.frozen_until = 0
             self.scheduler.kill(process)
-        self._judge()
+        self._check_contest()
 
     def _restart_dead_machines(self) -> None:
-        """A machine of ours dies of a fault on its way, too."""
+        """Restart our machines that a fault on their network has killed."""
         for team in self.teams:
             if team.kind.bot and team.process.is_dead and team.id not in self.stopped_teams:
                 self.scheduler.kill(team.process)
-                self._befall("died", team, lasts=1)
-                self._start(team)
+                self._log_incident("died", team, seconds=1)
+                self._start_team(team)
 
     def _spectate(self) -> None:
-        """Look at the pages, as anybody may."""
+        """View the pages regularly, as a spectator does."""
         while not self.is_over:
-            self.sleep(POLL_SECONDS)
+            self.sleep(PAGE_VIEW_SECONDS)
             for page in PAGES:
-                request, starts = requests.Request("GET", URL + page).prepare(), self.arena_restarts
+                request, restart_count = (
+                    requests.Request("GET", URL + page).prepare(),
+                    self.arena_restarts,
+                )
                 try:
                     status = self.network.forward(
-                        request, None, Timeout(total=POLL_SECONDS), 0
+                        request, None, Timeout(total=PAGE_VIEW_SECONDS), 0
                     ).status
                 except requests.RequestException:
                     self.outcome.fault_counts["page missed"] += 1
                     continue
-                if status != requests.codes.ok and starts == self.arena_restarts:
+                if status != requests.codes.ok and restart_count == self.arena_restarts:
                     self.faults.append(f"{page} was answered by {status}.")
 
-    def _trouble(self) -> None:
-        """Do one thing after the other, never two at once; the first is a death."""
-        deeds = [self._kill, self._freeze, self._pause, self._decide, self._direct_twice]
-        if any(self._healthy()):
-            deeds += [self._kill_team, self._freeze_team]
-        deed = self._kill
+    def _inject_faults(self) -> None:
+        """Inject one fault at a time, never two at once; the first is a kill."""
+        injectors = [
+            self._kill_contest_process,
+            self._freeze_contest_process,
+            self._pause_contest,
+            self._act_as_organiser,
+            self._start_second_director,
+        ]
+        if any(self._punctual_teams()):
+            injectors += [self._kill_team, self._freeze_team]
+        inject = self._kill_contest_process
         while True:
             self.sleep(self.rng.expovariate(1 / (self.config.trouble_interval or 1)))
             if self.is_over or self.config.trouble_interval is None:
                 return
-            deed()
-            deed = self.rng.choice(deeds)
+            inject()
+            inject = self.rng.choice(injectors)
 
-    def _healthy(self) -> Iterator[SimulatedTeam]:
-        """Programs that are neither late nor frozen anyway."""
-        outside = (team for team in self.teams if team.kind.run or team.kind.bot)
-        return (team for team in outside if team.kind.expected_lateness is None)
+    def _punctual_teams(self) -> Iterator[SimulatedTeam]:
+        """Return the teams with a program that is expected to be on time."""
+        teams_with_program = (team for team in self.teams if team.kind.run or team.kind.bot)
+        return (team for team in teams_with_program if team.kind.expected_lateness is None)
 
-    def _kill(self) -> None:
-        self._befall("the contest was killed")
+    def _kill_contest_process(self) -> None:
+        self._log_incident("the contest was killed")
         self.scheduler.kill(self.contest_process)
         self.arena_restarts += 1
-        self.down_until = self.scheduler.monotonic() + STARTING
+        self.down_until = self.scheduler.monotonic() + RESTART_SECONDS
         self.scheduler.change_count += 1
-        self.sleep(STARTING)
+        self.sleep(RESTART_SECONDS)
         self.arena.restart()  # from when on every turn has all its time again
         self.scheduler.change_count += 1
         if not self.is_over:
-            self._open()
+            self._start_contest_process()
 
-    def _freeze(self) -> None:
-        lasts = self.rng.uniform(0.2, self.config.turn_seconds * 2)
-        self._befall("the contest was frozen", lasts=lasts)
-        self.contest_process.frozen_until = self.cut_until = self.scheduler.monotonic() + lasts
-        self.sleep(lasts)
+    def _freeze_contest_process(self) -> None:
+        seconds = self.rng.uniform(0.2, self.config.turn_seconds * 2)
+        self._log_incident("the contest was frozen", seconds=seconds)
+        self.contest_process.frozen_until = self.partition_end = (
+            self.scheduler.monotonic() + seconds
+        )
+        self.sleep(seconds)
 
-    def _pause(self) -> None:
-        lasts = self.rng.uniform(0.2, self.config.turn_seconds)
+    def _pause_contest(self) -> None:
+        seconds = self.rng.uniform(0.2, self.config.turn_seconds)
         self.records.set_paused(paused=True)
-        self._befall(contest_checker.PAUSED, lasts=lasts)
-        self.sleep(lasts)
+        self._log_incident(contest_checker.PAUSED, seconds=seconds)
+        self.sleep(seconds)
         self.records.set_paused(paused=False)
 
-    def _decide(self) -> None:
-        """Do what an organiser may do in mid-cup, also to pairings that are already decided."""
-        results, desk = self.records.results(), ContestAdmin(self.records, self.scheduler.now)
+    def _act_as_organiser(self) -> None:
+        """Do what an organiser may do during the cup, even to pairings already decided."""
+        results, admin = self.records.results(), ContestAdmin(self.records, self.scheduler.now)
         if not results:
             return
         result = self.rng.choice(results)
         name = self.records.team_names_with_removed()[self.rng.choice(result.teams)]
-        deeds: dict[str, Callable[[], object]] = {
-            "decided a pairing": lambda: desk.rule_pairing(result.pairing, name, "appeal"),
-            "let a team withdraw": lambda: desk.withdraw_team(name, "ill"),
-            "renamed a team": lambda: desk.rename_team(name, f"{name}*"),
-            "took something back": desk.undo,
+        actions: dict[str, Callable[[], object]] = {
+            "decided a pairing": lambda: admin.rule_pairing(result.pairing, name, "appeal"),
+            "let a team withdraw": lambda: admin.withdraw_team(name, "ill"),
+            "renamed a team": lambda: admin.rename_team(name, f"{name}*"),
+            "took something back": admin.undo,
         }
-        deed = self.rng.choice([*deeds])
+        action_name = self.rng.choice([*actions])
         with suppress(ConfigError):  # there is nothing to take back, or it has withdrawn
-            deeds[deed]()
-            self._befall(f"the organiser {deed}")
+            actions[action_name]()
+            self._log_incident(f"the organiser {action_name}")
 
-    def _direct_twice(self) -> None:
+    def _start_second_director(self) -> None:
         """Start a second director, which must be refused."""
         try:
             with lock_contest(self.folder, "run"):
                 self.faults.append("A second director could begin.")
         except ConfigError:
-            self._befall("a second director was refused")
+            self._log_incident("a second director was refused")
 
     def _kill_team(self) -> None:
-        team, lasts = self._befallen("killed")
+        team, seconds = self._disturb_random_team("killed")
         self.stopped_teams.add(team.id)
         self.scheduler.kill(team.process)
-        self.sleep(lasts)
+        self.sleep(seconds)
         self.stopped_teams.discard(team.id)
         if not self.is_done:
-            self._start(team)
+            self._start_team(team)
 
     def _freeze_team(self) -> None:
-        team, lasts = self._befallen("frozen")
-        team.process.frozen_until = self.scheduler.monotonic() + lasts
-        self.sleep(lasts)
+        team, seconds = self._disturb_random_team("frozen")
+        team.process.frozen_until = self.scheduler.monotonic() + seconds
+        self.sleep(seconds)
 
-    def _befallen(self, incident_name: str) -> tuple[SimulatedTeam, float]:
-        team = self.rng.choice([*self._healthy()])
-        lasts = self.rng.uniform(0.2, self.config.turn_seconds * 2)
-        self._befall(incident_name, team, lasts)
-        return team, lasts
+    def _disturb_random_team(self, incident_name: str) -> tuple[SimulatedTeam, float]:
+        team = self.rng.choice([*self._punctual_teams()])
+        seconds = self.rng.uniform(0.2, self.config.turn_seconds * 2)
+        self._log_incident(incident_name, team, seconds)
+        return team, seconds
 
-    def _befall(
-        self, incident_name: str, team: SimulatedTeam | None = None, lasts: float = 0
+    def _log_incident(
+        self, incident_name: str, team: SimulatedTeam | None = None, seconds: float = 0
     ) -> None:
-        self.record_incident(incident_name, ALL if team is None else team.id, lasts)
+        self.record_incident(incident_name, ALL_TEAMS if team is None else team.id, seconds)
         self.record("world", incident_name, "" if team is None else team.name)
 
-    def _judge(self) -> None:
-        """Hold the contest's results and our bots' logs against the arena's own matches."""
+    def _check_contest(self) -> None:
+        """Compare the contest's results and our bots' logs with the arena's matches."""
         records, lobby = self.records, self.arena.arena.lobby
         self.result = contest_checker.contest_record(
             records, ((match, lobby.move_history(match.id)) for match in lobby.all_matches())
         )
-        self.faults += contest_checker.violations(self.result, self.incidents[ALL])
+        self.faults += contest_checker.violations(self.result, self.incidents[ALL_TEAMS])
         for match, _ in self.result.matches:
             for team in {*match.pairing.players} & self.bot_users:
-                verdict = self.check_match(match.id, team, self.stores[team].log)
-                for broken in (*verdict.violations, *verdict.refused):
-                    self.faults.append(f"match {verdict.match} of {self._name(team)}: {broken}")
-        self._judge_late()
+                check = self.check_match(match.id, team, self.stores[team].log)
+                for violation in (*check.violations, *check.refused):
+                    self.faults.append(f"match {check.match} of {self._name(team)}: {violation}")
+        self._check_forced_turns()
         for team in self.teams:
             if team.kind is ATTACKER:
-                self._judge_attacks(team)
-        places, names = records.standings(), records.team_names_with_removed()
-        self.champion = ", ".join(names[team] for team in places[0]) if places else "nobody"
+                self._check_attacks(team)
+        standings, names = records.standings(), records.team_names_with_removed()
+        self.champion = ", ".join(names[team] for team in standings[0]) if standings else "nobody"
 
-    def _judge_attacks(self, team: SimulatedTeam) -> None:
-        """No attack may succeed, and of each the organiser must have been told."""
-        self.listening.close()
+    def _check_attacks(self, team: SimulatedTeam) -> None:
+        """Check that no attack succeeded and that each was reported to the organiser."""
+        self.listening_socket.close()
         self.attacks = Counter(
             kind for message in self.blocked_attacks for kind in EXPECTED_ERRORS if kind in message
         )
         if any("ESCAPED" in message for message in self.blocked_attacks):
             self.faults.append("The submission that attacks has escaped from its sandbox.")
-        if silent := [kind for kind in EXPECTED_ERRORS if kind not in self.attacks]:
-            self.faults.append(f"Nothing was told of attacks: {', '.join(silent)}.")
+        if unreported := [kind for kind in EXPECTED_ERRORS if kind not in self.attacks]:
+            self.faults.append(f"Nothing was told of attacks: {', '.join(unreported)}.")
         reported_counts = {
             team_id: failure.count for team_id, failure in self.records.faults_by_team().items()
         }
@@ -431,18 +449,18 @@ class ContestScenario(FaultSimulation):
                 f"{len(self.blocked_attacks)} times."
             )
 
-    def _judge_late(self) -> None:
-        """Say why turns were ended by force; those without a reason are faults."""
-        always = {
+    def _check_forced_turns(self) -> None:
+        """Count forced turns by their reason; a forced turn without a reason is a fault."""
+        expected_lateness = {
             team.id: team.kind.expected_lateness
             for team in self.teams
             if team.kind.expected_lateness is not None
         }
         for forced in contest_checker.forced_turns(self.result):
-            reason = contest_checker.excuse_for(forced, always, self.incidents)
+            reason = contest_checker.excuse_for(forced, expected_lateness, self.incidents)
             if reason is None and forced.team in self.bot_users:
-                befell = [*self.incidents[""], *self.incidents[forced.match]]
-                reason = next(iter(incidents_during(befell, forced.begin, forced.end)), None)
+                incidents = [*self.incidents[""], *self.incidents[forced.match]]
+                reason = next(iter(incidents_during(incidents, forced.begin, forced.end)), None)
             self.late_turns[reason or "without a reason"] += 1
             if reason is None:
                 number = self.match_number(forced.match)
@@ -456,18 +474,18 @@ class ContestScenario(FaultSimulation):
 
 
 def report_text(contest: ContestScenario) -> str:
-    wish, played, outcome = contest.config, contest.result, contest.outcome
+    config, record, outcome = contest.config, contest.result, contest.outcome
     cup, practice = (
-        played.matches_with_tag(tag) for tag in (played.settings.name, played.settings.practice_tag)
+        record.matches_with_tag(tag) for tag in (record.settings.name, record.settings.practice_tag)
     )
     director_count = sum(team.kind.strategy is not None for team in contest.teams)
-    hours = sum((moves[-1].at - match.started_at) / HOUR for match, moves in played.matches)
+    hours = sum((moves[-1].at - match.started_at) / HOUR for match, moves in record.matches)
     attacks = f"as it was told of: {counts_text(contest.attacks)}"
     action_count = sum(match.action_count for match in outcome.match_checks)
     return f"""\
 teams: {len(contest.teams)}, {director_count} played by the director; \
-{wish.matches} matches a pairing, {wish.turn_seconds:g} s a turn, seed {wish.seed}
-practice: {len(practice)} matches; cup: {len(played.results)} pairings, {len(cup)} matches, \
+{config.matches} matches a pairing, {config.turn_seconds:g} s a turn, seed {config.seed}
+practice: {len(practice)} matches; cup: {len(record.results)} pairings, {len(cup)} matches, \
 {sum(len(moves) for _, moves in cup)} moves, won by {contest.champion}
 {outcome.minutes:.1f} minutes, {outcome.request_counts.total()} requests; {hours:.1f} match-hours, \
 {hours * 3600 / max(outcome.cpu_seconds, 1):.0f} for an hour of a processor
@@ -475,7 +493,7 @@ our bot: {outcome.finished_count} matches, {action_count} actions
 turns ended by force: {counts_text(contest.late_turns)}
 what happened: {counts_text(outcome.fault_counts)}
 the submission that attacks, {attacks if has_sandbox() else "is none: no bubblewrap is here"}
-longest time without any move: {contest_checker.longest_standstill(played):.1f} s
+longest time without any move: {contest_checker.longest_standstill(record):.1f} s
 replay {outcome.trace_digest[:16]}"""
 
 
@@ -484,8 +502,8 @@ def counts_text(counts: Counter[str]) -> str:
 
 
 def run_contest(config: ContestConfig, replay: Path | None = None) -> ContestScenario:
-    with run_folder(replay) as (folder, say):
-        contest = ContestScenario(config, folder, say)
+    with run_folder(replay) as (folder, log_line):
+        contest = ContestScenario(config, folder, log_line)
         contest.play()
     return contest
 

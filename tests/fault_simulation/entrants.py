@@ -1,4 +1,4 @@
-"""Entrants of a rehearsed contest: teams that the director plays, and good and bad programs."""
+"""Entrants of a simulated contest: teams that the director plays, and good and bad programs."""
 
 import runpy
 from collections.abc import Callable
@@ -28,10 +28,10 @@ SLOW_FACTOR, SLOW_SHARE = 1.3, 0.1  # so many limits a slow team thinks now and 
 
 @dataclass(frozen=True, slots=True)
 class EntrantKind:
-    """A kind of entrant: whose `strategy` the director plays, who is our own `bot`, or a program.
+    """Kind of entrant: a `strategy` that the director plays, our own `bot`, or a program.
 
-    `late` says why its turns may be ended by force, where that is how it is; who `freezes` is there
-    at first and then stands still.
+    `expected_lateness` is the reason why its turns may be ended by force. A freezing entrant
+    plays at first and then stands still.
     """
 
     name: str
@@ -39,12 +39,12 @@ class EntrantKind:
     bot: str | None = None
     run: "Callable[[SimulatedTeam], None] | None" = None
     expected_lateness: str | None = None
-    freezes: bool = False
+    is_freezing: bool = False
 
 
 @dataclass(eq=False)
 class SimulatedTeam:
-    """A team that was entered, and where it plays."""
+    """Team of the contest, and the simulation in which it plays."""
 
     id: str
     name: str
@@ -68,76 +68,80 @@ def has_sandbox() -> bool:
     return True
 
 
-def _slow(team: SimulatedTeam) -> None:
-    """As the starter, but thinks of an action for a while, now and then for too long."""
-    limit, dice = team.simulation.config.turn_seconds, Random(team.name).random
-    _starter(team, lambda: limit * (SLOW_FACTOR if dice() < SLOW_SHARE else 0.1 * dice()))
+def _play_slowly(team: SimulatedTeam) -> None:
+    """Play as the starter does, but think for a while, and sometimes for too long."""
+    limit, random_share = team.simulation.config.turn_seconds, Random(team.name).random
+    _play_starter(
+        team, lambda: limit * (SLOW_FACTOR if random_share() < SLOW_SHARE else 0.1 * random_share())
+    )
 
 
-def _starter(team: SimulatedTeam, thinking: Callable[[], float] = lambda: 0.0) -> None:
+def _play_starter(team: SimulatedTeam, thinking_seconds: Callable[[], float] = lambda: 0.0) -> None:
     bot = runpy.run_path(str(STARTER))
     decide, session = bot["decide"], requests.Session()
     session.trust_env = False
     session.auth = (team.id, team.password)
     session.mount("http://", team.network.plain_transport(team.process))
 
-    def slowly(match: object) -> object:
-        team.simulation.sleep(thinking())
+    def decide_slowly(match: object) -> object:
+        team.simulation.sleep(thinking_seconds())
         return decide(match)
 
-    overrides = {"decide": slowly, "print": lambda *_: None}
+    overrides = {"decide": decide_slowly, "print": lambda *_: None}
     bot["play"].__globals__.update(overrides, time=SimpleNamespace(sleep=team.simulation.sleep))
     bot["play"](session, f"{URL}/api/matches", team.tags)
 
 
-def _stranger(habit: str, late: str | None = None) -> EntrantKind:
-    """A client unlike ours, with one habit that a team's own program may have."""
+def _third_party_kind(behaviour_name: str, expected_lateness: str | None = None) -> EntrantKind:
+    """Return the kind of a third-party client with a habit that a team's program may have."""
 
     def play(team: SimulatedTeam) -> None:
         plan = RandomFaultPlan(team.simulation, team.process, rate=0)
 
         def send(
             method: str, path: str, body: bytes | None, headers: dict[str, str]
-        ) -> third_party_clients.Answer:
-            alone = requests.Request(method, URL, headers, data=body, auth=lambda request: request)
-            prepared_request = alone.prepare()  # signed in by nobody
+        ) -> third_party_clients.RawResponse:
+            unsigned_request = requests.Request(
+                method, URL, headers, data=body, auth=lambda request: request
+            )
+            prepared_request = unsigned_request.prepare()  # signed in by nobody
             prepared_request.url = URL + path  # as it was written
             plan.next_fault(team.network.server.request_kind(prepared_request))
-            began = team.simulation.scheduler.monotonic()
+            sent_at = team.simulation.scheduler.monotonic()
             try:
-                answer = team.network.forward(
-                    prepared_request, None, Timeout(total=RESPONSE_TIMEOUT_SECONDS), began
+                response = team.network.forward(
+                    prepared_request, None, Timeout(total=RESPONSE_TIMEOUT_SECONDS), sent_at
                 )
             except requests.RequestException as error:
                 raise OSError(str(error)) from error
-            return answer.status, answer.data, answer.headers.getlist("WWW-Authenticate")
+            return response.status, response.data, response.headers.getlist("WWW-Authenticate")
 
-        signed = third_party_clients.CLIENT_BEHAVIOURS[habit]
-        third_party_clients.ThirdPartyClient(URL, team.id, team.password, signed, send).play_on(
-            team.tags
-        )
+        behaviour = third_party_clients.CLIENT_BEHAVIOURS[behaviour_name]
+        third_party_clients.ThirdPartyClient(
+            URL, team.id, team.password, behaviour, send
+        ).play_all_matches(team.tags)
 
-    return EntrantKind(f"Stranger {habit}", run=play, expected_lateness=late)
+    return EntrantKind(f"Stranger {behaviour_name}", run=play, expected_lateness=expected_lateness)
 
 
 ATTACKER = EntrantKind("Attacker", SANDBOXED, expected_lateness="attacks from its sandbox")
 """Submits `malicious_bot.py`; where no sandbox can be started it is left out."""
 
 ENTRANT_KINDS = (
-    EntrantKind("Python", run=_starter),
+    EntrantKind("Python", run=_play_starter),
     EntrantKind("House champion", "champion"),
     EntrantKind("Never comes", expected_lateness="never came"),
     EntrantKind("Bot steady", bot="steady"),
-    EntrantKind("Slow", run=_slow, expected_lateness="slow"),
+    EntrantKind("Slow", run=_play_slowly, expected_lateness="slow"),
     EntrantKind("House third", "third"),
-    EntrantKind("Frozen", run=_starter, expected_lateness="frozen for good", freezes=True),
-    _stranger("digest"),
-    _stranger("hurry", late="asks without a pause, and is slowed"),
+    EntrantKind("Frozen", run=_play_starter, expected_lateness="frozen for good", is_freezing=True),
+    _third_party_kind("digest"),
+    _third_party_kind("hurry", expected_lateness="asks without a pause, and is slowed"),
     EntrantKind("House captain", "captain"),
     EntrantKind("Bot champion", bot="champion"),
-    _stranger("basic-asked"),
-    _stranger("wrong", late="has a wrong password"),
-    _stranger("capitals"),
+    _third_party_kind("basic-asked"),
+    _third_party_kind("wrong", expected_lateness="has a wrong password"),
+    _third_party_kind("capitals"),
     EntrantKind("House draw-3", "draw-3"),
     EntrantKind("House steady", "steady"),
     EntrantKind("House random", "random"),
@@ -151,6 +155,6 @@ def choose_entrants(teams: int) -> list[tuple[str, EntrantKind]]:
     kinds = [kind for kind in ENTRANT_KINDS if kind is not ATTACKER or has_sandbox()]
     entrants = list(islice(chain(kinds, cycle(REPEATED_KINDS)), teams))
     return [
-        (kind.name if kind not in entrants[:place] else f"{kind.name} {place}", kind)
-        for place, kind in enumerate(entrants)
+        (kind.name if kind not in entrants[:index] else f"{kind.name} {index}", kind)
+        for index, kind in enumerate(entrants)
     ]

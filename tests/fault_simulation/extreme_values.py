@@ -1,8 +1,8 @@
 """Extreme values in the arena's responses, for all fields that our client reads.
 
-The fields are those of the models that read responses. `VALUES_BY_FIELD` has a row for each, so
-that a new field without a row is noticed. An `ExtremeValue` is a field or a header with a
-value, in one response of a kind or in all of them.
+The fields are those of the models that read responses. `VALUES_BY_FIELD` has a row for
+each field, so a field without a row is noticed. An `ExtremeValue` is a value of a field
+or a header, in one response of a kind or in all of them.
 """
 
 import json
@@ -37,7 +37,7 @@ LISTS = (None, [], {}, "", [None], [[]], [{"suit": "Parrot", "value": 1}], ["\ud
 OBJECTS = (None, [], "", {}, 7, [{}] * 3)
 SECONDS = (0, -1, 1e-9, 1e308, 10**30, "7", None, [], True)
 
-_ALIKE: Mapping[str, tuple[object, ...]] = {
+_VALUES_BY_FIELD_NAMES: Mapping[str, tuple[object, ...]] = {
     "_id createdByPlayerId": IDS,
     "startedAt lastMoveAt moves.at": DATES,
     "creationParams moves.events.turnStartedDelta moves.events.turnEndedDelta": OBJECTS,
@@ -63,7 +63,9 @@ _ALIKE: Mapping[str, tuple[object, ...]] = {
     "moves.events.responseToEffectType moves.events.comment": TEXTS,
     "moves.events.eventType": (*TEXTS, "Mutiny", "MatchEnded"),
 }
-VALUES_BY_FIELD = {name: values for names, values in _ALIKE.items() for name in names.split()}
+VALUES_BY_FIELD = {
+    name: values for names, values in _VALUES_BY_FIELD_NAMES.items() for name in names.split()
+}
 
 RETRY_AFTER_VALUES = (
     "0",
@@ -95,18 +97,18 @@ FULL_RATE_LIMIT_HEADERS = {
 }
 """Those that are believed only together."""
 
-LIMIT = 30  # seconds of a turn, which no lie may cost us
+TURN_SECONDS = 30  # seconds of a turn, which no lie may cost us
 
 
-def model_fields(model: type[BaseModel], place: str = "") -> Iterator[str]:
-    """The places of all fields in the JSON that a model reads, nested ones with dots."""
+def model_fields(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted paths of all fields in the JSON that a model reads."""
     for name, info in model.model_fields.items():
-        alias = f"{place}{info.validation_alias or info.alias or name}"
+        alias = f"{prefix}{info.validation_alias or info.alias or name}"
         yield alias
-        for inner in (info.annotation, *get_args(info.annotation)):
-            is_model = isinstance(inner, type) and issubclass(inner, BaseModel)
-            if is_model and inner not in CLOSED_MODELS:
-                yield from model_fields(inner, f"{alias}.")
+        for annotation_type in (info.annotation, *get_args(info.annotation)):
+            is_model = isinstance(annotation_type, type) and issubclass(annotation_type, BaseModel)
+            if is_model and annotation_type not in CLOSED_MODELS:
+                yield from model_fields(annotation_type, f"{alias}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,103 +124,116 @@ class ExtremeValue:
     is_permanent: bool = False
 
     def __str__(self) -> str:
-        often = "for ever" if self.is_permanent else "once"
-        return f"{self.location} {self.name}={str(self.value)[:40]!r} {often}"
+        frequency = "for ever" if self.is_permanent else "once"
+        return f"{self.location} {self.name}={str(self.value)[:40]!r} {frequency}"
 
 
 def single_values() -> list[ExtremeValue]:
-    """Every row by every value: odd entries for ever, headers once and for ever, a match once."""
+    """Return each row with each value.
+
+    List entries are changed permanently, headers once and permanently, and a match once.
+    """
     rows = [(name, value) for name, values in VALUES_BY_FIELD.items() for value in values]
     headers = [(name, value) for name, values in HEADERS.items() for value in values]
     header_values = [
-        ExtremeValue("header", name, value, often)
-        for (name, value), often in product(headers, (False, True))
-        if not (name == "Retry-After" and often)  # that is no arena any more
+        ExtremeValue("header", name, value, is_permanent)
+        for (name, value), is_permanent in product(headers, (False, True))
+        if not (name == "Retry-After" and is_permanent)  # that is no arena any more
     ]
     entries = [ExtremeValue("entry", name, value, is_permanent=True) for name, value in rows]
     return [*header_values, *entries, *(ExtremeValue("view", name, value) for name, value in rows)]
 
 
 def value_pairs(count: int, seed: int) -> list[tuple[ExtremeValue, ExtremeValue]]:
-    rng, lies = Random(seed), single_values()
-    return [(rng.choice(lies), rng.choice(lies)) for _ in range(count)]
+    rng, values = Random(seed), single_values()
+    return [(rng.choice(values), rng.choice(values)) for _ in range(count)]
 
 
 @dataclass
 class TamperingArena(SimulatedArena):
-    """The arena of the bench, whose answers pass through lies."""
+    """Arena of the match harness that puts extreme values into its responses."""
 
     values: tuple[ExtremeValue, ...] = ()
     injected: set[ExtremeValue] = field(default_factory=set)
 
     def handle_request(self, request: requests.PreparedRequest) -> HttpResponse:
-        step, answer = self.request_kind(request), super().handle_request(request)
-        for lie in self.values:
-            if lie.is_permanent or lie not in self.injected:
-                answer = self._tampered_response(lie, step, answer)
-        return answer
+        step, response = self.request_kind(request), super().handle_request(request)
+        for extreme_value in self.values:
+            if extreme_value.is_permanent or extreme_value not in self.injected:
+                response = self._tampered_response(extreme_value, step, response)
+        return response
 
     def _tampered_response(
-        self, lie: ExtremeValue, step: str, answer: HttpResponse
+        self, extreme_value: ExtremeValue, step: str, response: HttpResponse
     ) -> HttpResponse:
-        if lie.location == "header" and step != "act":
-            self.injected.add(lie)
-            return _with_header(answer, lie)
-        fits = (lie.location, step) in {("entry", "list"), ("view", "view"), ("view", "wait")}
-        over = self.match.active_player is None
-        if not fits or answer.status != requests.codes.ok or (over and lie.location == "entry"):
-            return answer
-        body = json.loads(answer.body)
-        if lie.location == "entry":
+        if extreme_value.location == "header" and step != "act":
+            self.injected.add(extreme_value)
+            return _with_header(response, extreme_value)
+        fits = (extreme_value.location, step) in {
+            ("entry", "list"),
+            ("view", "view"),
+            ("view", "wait"),
+        }
+        is_over = self.match.active_player is None
+        if (
+            not fits
+            or response.status != requests.codes.ok
+            or (is_over and extreme_value.location == "entry")
+        ):
+            return response
+        body = json.loads(response.body)
+        if extreme_value.location == "entry":
             entry = {
                 **deepcopy(body[0] if body else self.match_json(as_admin=False)),
                 "_id": "f" * 24,
             }
-            body = [_with_field(entry, lie), None, *body]
+            body = [_with_field(entry, extreme_value), None, *body]
         else:
-            body = _with_field(body, lie)
-        self.injected.add(lie)
+            body = _with_field(body, extreme_value)
+        self.injected.add(extreme_value)
         tampered_body = json.dumps(body).encode()
-        return _saying(answer, tampered_body)
+        return _with_body(response, tampered_body)
 
 
-def _saying(answer: HttpResponse, body: bytes) -> HttpResponse:
-    remaining_headers = ((k, v) for k, v in answer.headers if k.lower() != "content-length")
+def _with_body(response: HttpResponse, body: bytes) -> HttpResponse:
+    remaining_headers = ((k, v) for k, v in response.headers if k.lower() != "content-length")
     return replace(
-        answer, headers=(*remaining_headers, ("Content-Length", str(len(body)))), body=body
+        response, headers=(*remaining_headers, ("Content-Length", str(len(body)))), body=body
     )
 
 
-def _with_header(answer: HttpResponse, lie: ExtremeValue) -> HttpResponse:
+def _with_header(response: HttpResponse, extreme_value: ExtremeValue) -> HttpResponse:
     other_headers = {
-        name: value for name, value in answer.headers if name.lower() != lie.name.lower()
+        name: value
+        for name, value in response.headers
+        if name.lower() != extreme_value.name.lower()
     }
     headers = {
-        **(FULL_RATE_LIMIT_HEADERS if lie.name in FULL_RATE_LIMIT_HEADERS else {}),
+        **(FULL_RATE_LIMIT_HEADERS if extreme_value.name in FULL_RATE_LIMIT_HEADERS else {}),
         **other_headers,
-        lie.name: lie.value,
+        extreme_value.name: extreme_value.value,
     }
-    answer = replace(answer, headers=tuple(headers.items()))
-    if lie.name != "Retry-After":
-        return answer
-    return _saying(replace(answer, status=503), b"<html>maintenance</html>")
+    response = replace(response, headers=tuple(headers.items()))
+    if extreme_value.name != "Retry-After":
+        return response
+    return _with_body(replace(response, status=503), b"<html>maintenance</html>")
 
 
-def _with_field(body: dict[str, Any], lie: ExtremeValue) -> dict[str, Any]:
-    *path, last = lie.name.split(".")
-    inside = body
+def _with_field(body: dict[str, Any], extreme_value: ExtremeValue) -> dict[str, Any]:
+    *path, last = extreme_value.name.split(".")
+    target = body
     for name in path:
-        inside = inside.setdefault(name, {})
-        if isinstance(inside, list):
-            inside = inside[-1] if inside else {}
-        if not isinstance(inside, dict):  # the other lie of a pair was here
+        target = target.setdefault(name, {})
+        if isinstance(target, list):
+            target = target[-1] if target else {}
+        if not isinstance(target, dict):  # the other lie of a pair was here
             return body
-    inside[last] = lie.value
+    target[last] = extreme_value.value
     return body
 
 
 def uncovered_fields() -> set[str]:
-    """Fields that are read and have no row, and rows of fields that nobody reads."""
+    """Return the fields that have no row, and the rows whose field is never read."""
     return set(model_fields(MatchView)) ^ set(VALUES_BY_FIELD)
 
 
@@ -228,15 +243,18 @@ def harm_of(values: tuple[ExtremeValue, ...], folder: Path) -> list[str]:
     Harm is an error, a lost turn, a match that is not logged to its end, or an unintended
     action. Wrong tables or histories that the arena itself reports do not count.
     """
-    place = partial(TamperingArena, table={**TABLE, "timeout": LIMIT}, values=values)
+    make_server = partial(TamperingArena, table={**TABLE, "timeout": TURN_SECONDS}, values=values)
     try:
-        bench = run_harness(MatchHarness(place, folder, timing=SessionTiming()))
+        harness = run_harness(MatchHarness(make_server, folder, timing=SessionTiming()))
     except Exception as error:  # noqa: BLE001 - nothing that is told may end a worker like this
         return [f"it raised {error!r}"]
     harmful_faults = [
         fault
-        for fault in bench.observed_violations
+        for fault in harness.observed_violations
         if "was meant and" in fault or "not know" in fault
     ]
-    lost = bench.place.match.state.timeout_count
-    return [*harmful_faults, *([f"{lost} turns were ended by force"] if lost else [])]
+    timeout_count = harness.server.match.state.timeout_count
+    return [
+        *harmful_faults,
+        *([f"{timeout_count} turns were ended by force"] if timeout_count else []),
+    ]

@@ -1,10 +1,11 @@
-"""Every kind of fault at every I/O step, of every bot and at both homes of a match log.
+"""Fault matrix: every kind of fault at every I/O step, of every bot and with each store.
 
 python -m fault_simulation.fault_matrix [--pairs N] [--seed S]
 
-Plays them, and pairs of faults, and extreme values in what the arena says. When nothing was
-harmed, the table in docs/reliability.md is written anew; else every harmed match is named by its
-faults, and the exit code is 1.
+This command plays matches with single faults, with pairs of faults, and with extreme
+values in the arena's responses. If no match was harmed, it rewrites the table in
+docs/reliability.md. Otherwise it lists the faults of every harmed match, and the exit
+code is 1.
 """
 
 import logging
@@ -48,7 +49,7 @@ STORES: Mapping[str, Callable[[], AbstractContextManager[StoreFactory]]] = {
     "DynamoDB and SQS": aws_stores,
 }
 
-NONE, AND = "-", "; "
+EMPTY_CELL, SEPARATOR = "-", "; "
 
 Faults = Mapping[int, FaultKind | float]
 Counts = Counter[tuple[FaultKind, str]]  # how often a kind of fault hit a step of that name
@@ -56,17 +57,17 @@ MAX_PAIR_DISTANCE = 12  # the second fault of a pair befalls one of so many step
 
 
 def run_match(game: str, folder: Path, faults: Faults, **settings: Any) -> MatchHarness:  # noqa: ANN401
-    """A match of a game's bot under faults, after it has ended or was given up."""
+    """Return the harness of a match under faults, after the match has finished or was given up."""
     return run_harness(MatchHarness(SERVERS[game], folder, faults, **settings))
 
 
 def single_faults(steps: list[str]) -> Iterator[tuple[int, FaultKind]]:
-    """Every kind of fault at every step that can suffer it."""
-    return ((at, kind) for at, step in enumerate(steps) for kind in faults_for(step))
+    """Yield each kind of fault at each step that it can hit."""
+    return ((index, kind) for index, step in enumerate(steps) for kind in faults_for(step))
 
 
 def fault_pairs(steps: list[str], count: int, seed: int) -> Iterator[Faults]:
-    """So many pairs of faults by chance, the second soon after the first."""
+    """Yield that many random pairs of faults, the second soon after the first."""
     rng = Random(seed)
     for _ in range(count):
         first = rng.randrange(len(steps) - 1)
@@ -75,16 +76,19 @@ def fault_pairs(steps: list[str], count: int, seed: int) -> Iterator[Faults]:
 
 def count_faults(steps: list[str]) -> Counts:
     """Count how often each kind of fault hits each step, over all single faults."""
-    return Counter((kind, steps[at]) for at, kind in single_faults(steps))
+    return Counter((kind, steps[index]) for index, kind in single_faults(steps))
 
 
 def fault_table(counts: Mapping[str, Counts]) -> str:
-    """The kinds of faults that hit the same steps, a column a home: at which, and how often."""
+    """Return a table with the steps that each kind of fault hits, and how often, by store.
+
+    Kinds with the same steps share a row; each store has a column.
+    """
     rows = defaultdict[tuple[str, ...], list[FaultKind]](list)
     for kind in FaultKind:
-        rows[tuple(_cell(kind, each) for each in counts.values())].append(kind)
+        rows[tuple(_cell(kind, store_counts) for store_counts in counts.values())].append(kind)
     lines = [f"| fault | {' | '.join(counts)} |", "|---" * (len(counts) + 1) + "|"]
-    lines += [f"| {AND.join(kinds)} | {' | '.join(cells)} |" for cells, kinds in rows.items()]
+    lines += [f"| {SEPARATOR.join(kinds)} | {' | '.join(cells)} |" for cells, kinds in rows.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -92,25 +96,27 @@ def _cell(kind: FaultKind, counts: Counts) -> str:
     hits = sorted(
         (step, number) for (counted_kind, step), number in counts.items() if counted_kind is kind
     )
-    return ", ".join(f"{step} {number}" for step, number in hits) or NONE
+    return ", ".join(f"{step} {number}" for step, number in hits) or EMPTY_CELL
 
 
 def write_page(summary: str, counts: Mapping[str, Counts]) -> None:
-    """Put summary and table between the marks of the page."""
+    """Write summary and table between the page's markers."""
     head, rest = RELIABILITY_PAGE.read_text().split(BEGIN)
     tail = rest.split(END, 1)[1]
     RELIABILITY_PAGE.write_text(f"{head}{BEGIN}{summary}\n\n{fault_table(counts)}{END}{tail}")
 
 
 def recorded_totals() -> dict[str, set[tuple[str, str]]]:
-    """The faults and steps of the table as the page has it, of each home."""
+    """Return the faults and steps of the page's table, by store."""
     text = RELIABILITY_PAGE.read_text().split(BEGIN)[1].split(END, 1)[0]
     head, _, *rows = [line.strip("| ").split(" | ") for line in text.splitlines() if "|" in line]
-    totals: dict[str, set[tuple[str, str]]] = {home: set() for home in head[1:]}
+    totals: dict[str, set[tuple[str, str]]] = {store: set() for store in head[1:]}
     for kinds, *cells in rows:
-        for home, cell in zip(head[1:], cells, strict=True):
-            steps = [step.rpartition(" ")[0] for step in cell.split(", ")] if cell != NONE else []
-            totals[home] |= set(product(kinds.split(AND), steps))
+        for store, cell in zip(head[1:], cells, strict=True):
+            steps = (
+                [step.rpartition(" ")[0] for step in cell.split(", ")] if cell != EMPTY_CELL else []
+            )
+            totals[store] |= set(product(kinds.split(SEPARATOR), steps))
     return totals
 
 
@@ -120,73 +126,75 @@ _open = ExitStack()
 
 
 @cache
-def _place(game: str, home: str) -> Callable[[Faults], MatchHarness]:
-    """Return the function that plays a game's match with its faults in this process.
+def _match_player(game: str, store: str) -> Callable[[Faults], MatchHarness]:
+    """Return the function that plays a match of a game with given faults in this process.
 
     Its store and folder last as long as the process.
     """
     logging.disable()
     folder = Path(_open.enter_context(tempfile.TemporaryDirectory()))
-    return partial(run_match, game, folder, store_factory=_open.enter_context(STORES[home]()))
+    return partial(run_match, game, folder, store_factory=_open.enter_context(STORES[store]()))
 
 
 def step_names(game: str, store: str) -> list[str]:
-    return _place(game, store)({}).plan.steps
+    return _match_player(game, store)({}).plan.steps
 
 
 def broken_matches(game: str, store: str, batch: Sequence[Faults]) -> list[str]:
-    """A sentence for each match that its faults harmed."""
+    """Return a sentence for each match that its faults harmed."""
     errors = []
-    for bench in map(_place(game, store), batch):
-        hits = (f"{kind} at {number} {step}" for _, number, step, kind in bench.plan.injected)
+    for harness in map(_match_player(game, store), batch):
+        hits = (f"{kind} at {number} {step}" for _, number, step, kind in harness.plan.injected)
         errors += (
-            [f"  {', '.join(hits)}: {'; '.join(bench.observed_violations)}"]
-            if bench.observed_violations
+            [f"  {', '.join(hits)}: {'; '.join(harness.observed_violations)}"]
+            if harness.observed_violations
             else []
         )
     return errors
 
 
 def broken_by_extreme_values(batch: Sequence[tuple[ExtremeValue, ...]]) -> list[str]:
-    """A sentence for each match that extreme values harmed."""
+    """Return a sentence for each match that extreme values harmed."""
     logging.disable()
     errors = []
-    for lies in batch:
+    for values in batch:
         with tempfile.TemporaryDirectory() as folder:
-            harm = harm_of(lies, Path(folder))
-        errors += [f"  {' and '.join(map(str, lies))}: {'; '.join(harm)}"] if harm else []
+            harm = harm_of(values, Path(folder))
+        errors += [f"  {' and '.join(map(str, values))}: {'; '.join(harm)}"] if harm else []
     return errors
 
 
 def main(*, pair_count: Annotated[int, Parameter("--pairs")] = 1000, seed: int = 1) -> int:
     """Play, with so many pairs for each bot at each home, and write the table; 1 if harmed."""
-    counts: dict[str, Counts] = {home: Counter() for home in STORES}
+    counts: dict[str, Counts] = {store: Counter() for store in STORES}
     began, total = time.monotonic(), Counter[str]()
-    say = partial(print, flush=True)
+    print_line = partial(print, flush=True)
 
-    def play(title: str, runs: Sequence[T], judge: Callable[[Sequence[T]], list[str]]) -> None:
-        batches = [runs[at : at + BATCH] for at in range(0, len(runs), BATCH)]
-        bad = [error for batch_errors in pool.map(judge, batches) for error in batch_errors]
+    def play(title: str, runs: Sequence[T], check: Callable[[Sequence[T]], list[str]]) -> None:
+        batches = [runs[start : start + BATCH] for start in range(0, len(runs), BATCH)]
+        errors = [error for batch_errors in pool.map(check, batches) for error in batch_errors]
         total[title.rpartition(": ")[2]] += len(runs)
-        total["harmed"] += len(bad)
-        say(f"{title}: {len(runs)}, {len(bad)} harmed", *bad, sep="\n")
+        total["harmed"] += len(errors)
+        print_line(f"{title}: {len(runs)}, {len(errors)} harmed", *errors, sep="\n")
 
     with ProcessPoolExecutor() as pool:
-        for home, game in product(STORES, SERVERS):
-            clean = pool.submit(step_names, game, home).result()
-            counts[home] += count_faults(clean)
-            label, judge = f"{game}, {home}", partial(broken_matches, game, home)
+        for store, game in product(STORES, SERVERS):
+            steps = pool.submit(step_names, game, store).result()
+            counts[store] += count_faults(steps)
+            label, check = f"{game}, {store}", partial(broken_matches, game, store)
             play(
-                f"{label}: single faults", [{at: kind} for at, kind in single_faults(clean)], judge
+                f"{label}: single faults", [{at: kind} for at, kind in single_faults(steps)], check
             )
-            play(f"{label}: pairs", [*fault_pairs(clean, pair_count, seed)], judge)
-        play("extreme values", [(lie,) for lie in single_values()], broken_by_extreme_values)
+            play(f"{label}: pairs", [*fault_pairs(steps, pair_count, seed)], check)
+        play("extreme values", [(value,) for value in single_values()], broken_by_extreme_values)
         play("pairs of values", value_pairs(pair_count, seed), broken_by_extreme_values)
     summary = f"{total['single faults']:,} single faults and {total['pairs']:,} pairs"
-    say(f"{summary} in {time.monotonic() - began:.0f} s, {total['harmed']} matches harmed")
+    print_line(f"{summary} in {time.monotonic() - began:.0f} s, {total['harmed']} matches harmed")
     if not total["harmed"]:
-        lied = f"{total['extreme values']} extreme values and {total['pairs of values']} pairs"
-        summary = f"{summary} (seed {seed}), {lied} of them: no match harmed."
+        value_summary = (
+            f"{total['extreme values']} extreme values and {total['pairs of values']} pairs"
+        )
+        summary = f"{summary} (seed {seed}), {value_summary} of them: no match harmed."
         write_page(summary, counts)
     return 1 if total["harmed"] else 0
 

@@ -1,4 +1,4 @@
-"""The catalogue of faults, and the plan by which they befall the I/O steps of our processes."""
+"""Catalogue of faults, and plans that inject them into the I/O steps of our processes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,24 +20,24 @@ MESSAGE_DELAY = timedelta(seconds=20)  # how late a message may come: all has go
 
 
 class Crash(BaseException):
-    """The worker's process is gone: nothing of it runs any more, no cleanup, no release."""
+    """End of a worker's process: it runs no cleanup and releases nothing."""
 
 
 class FaultKind(StrEnum):
-    """Kind of fault at one I/O step: its description and its effects.
+    """Kind of fault at an I/O step: its description and its effects.
 
     The first effects say which steps it can hit: a request ("ask") or an action ("act") at a
-    server, a "store" or a "message". The others say what becomes of the request. It is "done";
-    or it arrives within its limit ("late"), once the match was viewed ("look"), or "beyond"
-    that. There is a "page" in place of a response, or none at all ("silent"); or it is a
-    "crash".
+    server, a "store" or a "message". The others say what becomes of the request. It is
+    "done"; or it arrives within its limit ("late"), once the match was viewed ("look"), or
+    "beyond" that. There is a "page" in place of a response, or none at all ("silent"); or it
+    is a "crash".
     """
 
     effects: frozenset[str]
 
-    def __new__(cls, words: str, traits: str) -> Self:
-        kind = str.__new__(cls, words)
-        kind._value_, kind.effects = words, frozenset(traits.split())
+    def __new__(cls, description: str, effects: str) -> Self:
+        kind = str.__new__(cls, description)
+        kind._value_, kind.effects = description, frozenset(effects.split())
         return kind
 
     CRASH_BEFORE = "crash before", "ask store"
@@ -86,12 +86,12 @@ class MachineFault(StrEnum):
     MESSAGE_REDELIVERED = "message again"
 
 
-def _with(*traits: str) -> tuple[FaultKind, ...]:
-    return tuple(kind for kind in FaultKind if not kind.effects.isdisjoint(traits))
+def _kinds_with_effects(*effects: str) -> tuple[FaultKind, ...]:
+    return tuple(kind for kind in FaultKind if not kind.effects.isdisjoint(effects))
 
 
 CRASHES = (FaultKind.CRASH_BEFORE, FaultKind.CRASH_AFTER)
-STORE_FAULTS = _with("store")
+STORE_FAULTS = _kinds_with_effects("store")
 
 LEASED_CALLS = {
     "renew_lease",
@@ -123,21 +123,21 @@ AWS_REQUESTS |= {"transact_write_items", "send_message"}
 
 @cache
 def faults_for(step: str) -> tuple[FaultKind, ...]:
-    """The faults that a step of this name can suffer."""
+    """Return the faults that a step with this name can suffer."""
     if step in {"act", "join"}:
-        return _with("ask", "act")
+        return _kinds_with_effects("ask", "act")
     if step in {"view", "wait", "list"}:
-        return _with("ask")
+        return _kinds_with_effects("ask")
     kinds = STORE_FAULTS
     if step in AWS_REQUESTS:
         kinds += (FaultKind.REQUEST_LOST, FaultKind.HTTP_500, FaultKind.HTTP_500_DONE)
     if step in LEASED_CALLS | {"transact_write_items"}:
         return (*kinds, FaultKind.CONFLICT)
-    return kinds + _with("message") if step in {"send", "send_message"} else kinds
+    return kinds + _kinds_with_effects("message") if step in {"send", "send_message"} else kinds
 
 
 def steps_with_fault(steps: Sequence[str], kind: FaultKind) -> list[int]:
-    positions = [at for at, step in enumerate(steps) if kind in faults_for(step)]
+    positions = [index for index, step in enumerate(steps) if kind in faults_for(step)]
     assert positions, f"nothing ever suffers {kind}"
     return positions
 
@@ -147,10 +147,10 @@ Intent = tuple[int, Mapping[str, object]]  # a sequence number and what is meant
 
 @dataclass
 class FaultPlan:
-    """Which step suffers what; counts the steps and remembers their names.
+    """Plan of faults by step; it counts the steps and records their names.
 
-    A number from 0 to 1 in place of a kind chooses among those that the step can suffer, for
-    nobody knows beforehand what a later step will be.
+    A number from 0 to 1 in place of a kind chooses among the kinds that can hit the step,
+    because a plan does not know its later steps in advance.
     """
 
     clock: VirtualClock
@@ -164,16 +164,16 @@ class FaultPlan:
     """Messages that are under way, and when by the clock each arrives."""
 
     def next_fault(self, step: str) -> FaultKind | None:
-        """The fault of the next step, None for most."""
+        """Record the next step, and return its fault, usually None."""
         self.on_step(step)
-        number = len(self.steps)
+        step_index = len(self.steps)
         self.steps.append(step)
         self.clock.sleep(STEP)
-        fault = self.choose_fault(number, step)
+        fault = self.choose_fault(step_index, step)
         if fault is not None:
-            self.injected.append((self.clock.now(), number, step, fault))
+            self.injected.append((self.clock.now(), step_index, step, fault))
         if fault is FaultKind.CRASH_BEFORE:
-            raise Crash(f"before {number} {step}")
+            raise Crash(f"before {step_index} {step}")
         if fault is FaultKind.STORE_DOWN:
             self.store_down_until = self.clock.elapsed + STORE_OUTAGE
         if fault is FaultKind.SLOW:
@@ -196,7 +196,7 @@ class FaultPlan:
         return self.steps[:-1].count("view")
 
     def deliver(self) -> None:
-        """Let those late messages arrive whose time has come."""
+        """Deliver the delayed messages that are due."""
         due = [message for message in self.delayed_messages if self.clock.elapsed >= message[0]]
         self.delayed_messages = [message for message in self.delayed_messages if message not in due]
         for _, send in due:
@@ -215,7 +215,7 @@ class IntentRecorder:
     """
 
     def __init__(self, log: object = None, *, only_stored: bool = False) -> None:
-        self._log, self._certain = log, only_stored
+        self._log, self._only_stored = log, only_stored
         self.last_intent: Intent | None = None
 
     def __getattr__(self, name: str) -> object:
@@ -224,7 +224,7 @@ class IntentRecorder:
     def write_intent(
         self, lease: Lease, sequence: int, intent: Mapping[str, object], *summary: MoveSummary
     ) -> None:
-        self.last_intent = None if self._certain else (sequence, intent)
+        self.last_intent = None if self._only_stored else (sequence, intent)
         cast("MatchLog", self._log).write_intent(lease, sequence, intent, *summary)
         self.last_intent = sequence, intent
 
@@ -241,7 +241,7 @@ STORE_ERRORS: Errors = {
 
 @dataclass(frozen=True)
 class FaultInjector:
-    """A store, or a client of one; what it is asked by one of `names` can go wrong."""
+    """Store, or client of a store, whose `intercepted` methods can suffer faults of a plan."""
 
     target: object
     plan: FaultPlan
@@ -259,9 +259,9 @@ class FaultInjector:
         method = getattr(self.target, name)
         if name not in self.intercepted:
             return method
-        return lambda *args, **named: self._suffer(name, lambda: method(*args, **named))
+        return lambda *args, **kwargs: self._call_with_faults(name, lambda: method(*args, **kwargs))
 
-    def _suffer(self, name: str, work: Callable[[], T]) -> T | None:
+    def _call_with_faults(self, name: str, work: Callable[[], T]) -> T | None:
         """Return the result of `work`, unless the plan injects a fault."""
         plan = self.plan
         fault = plan.next_fault(name)

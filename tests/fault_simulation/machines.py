@@ -1,4 +1,4 @@
-"""A machine of ours: a poller, a queue, and workers at a match log."""
+"""Machine of ours: a poller, a queue, and workers at a match log."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -34,12 +34,12 @@ from fault_simulation.stores import Stores
 from fault_simulation.transport import FaultyTransport, WorkerEnvironment
 from fault_simulation.virtual_clock import SkewedClock
 
-LIMITS = replace(WorkerSettings(store="sqlite:none").limits, max_attempts=1)
+LIMITS = replace(WorkerSettings(store="sqlite:none").request_limits, max_attempts=1)
 
 
 @dataclass(frozen=True)
 class MachineSetup:
-    """Setup that the machines of one player share: network, match log, player and strategy."""
+    """Setup that all machines of a player share: network, match log, player and strategy."""
 
     simulation: FaultSimulation
     network: ArenaNetwork
@@ -49,71 +49,77 @@ class MachineSetup:
 
 
 class Machine(Process):
-    """A machine; its clock is wrong by `skew` seconds."""
+    """Machine of ours, with a clock that is wrong by `skew` seconds."""
 
     def __init__(self, name: str, setup: MachineSetup, skew: float = 0) -> None:
         super().__init__(name)
-        self.world, self.setup, self.skew = setup.simulation, setup, skew
-        self.clock = SkewedClock(self.world.scheduler, timedelta(seconds=skew))
+        self.simulation, self.setup, self.skew = setup.simulation, setup, skew
+        self.clock = SkewedClock(self.simulation.scheduler, timedelta(seconds=skew))
         self.session_state = ClientSessionState(self.clock)
         self.semaphore = FairSemaphore(self.clock, permits=1000)
-        for work in (self._listen, self._feed):
-            self.world.scheduler.start_thread(work, self)
+        for work in (self._run_poller, self._run_workers):
+            self.simulation.scheduler.start_thread(work, self)
 
-    def _tools(self, process: Process, match_id: str = "") -> WorkerEnvironment:
+    def _worker_environment(self, process: Process, match_id: str = "") -> WorkerEnvironment:
         """Return the environment of a process; each of its I/O steps can fail."""
-        plan = RandomFaultPlan(self.world, process, match_id)
+        plan = RandomFaultPlan(self.simulation, process, match_id)
         log, vault, queue = self.setup.stores.with_faults(plan, self.clock)
-        minds = IntentRecorder(log, only_stored=True)
-        wire = FaultyTransport(self.setup.network, plan, minds)
+        intent_recorder = IntentRecorder(log, only_stored=True)
+        transport = FaultyTransport(self.setup.network, plan, intent_recorder)
         return WorkerEnvironment(
-            wire, cast("MatchLog", minds), vault, queue, process.name, self.clock
+            transport, cast("MatchLog", intent_recorder), vault, queue, process.name, self.clock
         )
 
-    def _client(self, tools: WorkerEnvironment) -> ArenaClient:
+    def _make_client(self, environment: WorkerEnvironment) -> ArenaClient:
         client = ArenaClient(URL, self.setup.player, LIMITS, session_state=self.session_state)
-        return tools.attach(client)
+        return environment.attach(client)
 
-    def _remaining(self) -> timedelta:
-        return timedelta(0) if self.world.is_done else timedelta(hours=1)
+    def _remaining_time(self) -> timedelta:
+        return timedelta(0) if self.simulation.is_done else timedelta(hours=1)
 
-    def _listen(self) -> None:
-        """Poll; a poller that fails is started again within a second."""
-        while not self.world.is_done:
-            tools = self._tools(self)
-            offering = MatchDispatcher(tools.log, tools.queue, tools.clock)
-            with self._client(tools) as client, suppress(ArenaError, StoreError):
-                MatchPoller(client, offering, timing=PollerTiming()).run(self._remaining)
-            self.world.sleep(1)
+    def _run_poller(self) -> None:
+        """Run a poller; start it again a second after a failure."""
+        while not self.simulation.is_done:
+            environment = self._worker_environment(self)
+            dispatcher = MatchDispatcher(environment.log, environment.queue, environment.clock)
+            with self._make_client(environment) as client, suppress(ArenaError, StoreError):
+                MatchPoller(client, dispatcher, timing=PollerTiming()).run(self._remaining_time)
+            self.simulation.sleep(1)
 
-    def _feed(self) -> None:
-        """Take messages from the queue, each to a worker of its own."""
-        names, queue = count(1), self.setup.stores.queue
-        while not self.world.is_done:
+    def _run_workers(self) -> None:
+        """Take messages from the queue, and start a worker for each."""
+        worker_numbers, queue = count(1), self.setup.stores.queue
+        while not self.simulation.is_done:
             message = queue.receive_message(timedelta(0))
             if message is None:
-                self.world.sleep(0.25)
+                self.simulation.sleep(0.25)
                 continue
             queue.delete(message)
-            worker = Process(f"{self.name}-{next(names)}", self)
+            worker = Process(f"{self.name}-{next(worker_numbers)}", self)
             match_id = parse_match_message(message.body).match_id
-            self.world.scheduler.start_thread(partial(self._work, worker, match_id), worker)
+            self.simulation.scheduler.start_thread(
+                partial(self._run_worker, worker, match_id), worker
+            )
 
-    def _work(self, worker: Process, match_id: str) -> None:
-        attended, outcome = self.world.active_matches, self.world.outcome
-        attended.append(match_id)
-        outcome.max_concurrency = max(outcome.max_concurrency, len(set(attended)))
+    def _run_worker(self, worker: Process, match_id: str) -> None:
+        active_matches, outcome = self.simulation.active_matches, self.simulation.outcome
+        active_matches.append(match_id)
+        outcome.max_concurrency = max(outcome.max_concurrency, len(set(active_matches)))
         try:
-            self._attend(worker, match_id)
+            self._run_session(worker, match_id)
         finally:
-            attended.remove(match_id)
+            active_matches.remove(match_id)
 
-    def _attend(self, worker: Process, match_id: str) -> None:
-        tools, bench = self._tools(worker, match_id), self.setup
-        with self._client(tools) as client, suppress(ArenaError, StoreError):
-            strategy = build(bench.strategy, Random(1))
-            seat = ArenaBotPlayer(bench.player.user, client, strategy, bench.strategy)
-            meet = match_opener(BotAndDummySeats(seat, match_reader=tools.log), tools.clock)
-            offering = MatchDispatcher(tools.log, tools.queue, tools.clock)
-            bot: Any = Bot(GAME.name, meet, offering, worker.name, SessionTiming(), self.semaphore)
-            bot.run_session(match_id, self._remaining)
+    def _run_session(self, worker: Process, match_id: str) -> None:
+        environment, setup = self._worker_environment(worker, match_id), self.setup
+        with self._make_client(environment) as client, suppress(ArenaError, StoreError):
+            strategy = build(setup.strategy, Random(1))
+            player = ArenaBotPlayer(setup.player.user, client, strategy, setup.strategy)
+            open_match = match_opener(
+                BotAndDummySeats(player, match_reader=environment.log), environment.clock
+            )
+            dispatcher = MatchDispatcher(environment.log, environment.queue, environment.clock)
+            bot: Any = Bot(
+                GAME.name, open_match, dispatcher, worker.name, SessionTiming(), self.semaphore
+            )
+            bot.run_session(match_id, self._remaining_time)

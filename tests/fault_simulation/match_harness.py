@@ -1,4 +1,4 @@
-"""A whole match under a fault plan, whatever its game: workers die, others find the match again."""
+"""Harness for a match of any game under a fault plan: workers die, and others take over."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ HARSH_TIMING = SessionTiming(
 
 @dataclass
 class MatchHarness:
-    """One place, one match log, one match; a new worker for every attendance."""
+    """Harness of one server, one match log and one match; each session has a new worker."""
 
     make_server: Callable[[Path, VirtualClock], SimulatedServer]
     folder: Path
@@ -56,65 +56,69 @@ class MatchHarness:
     clock_skews: Sequence[timedelta] = (timedelta(0),)  # of the workers' machines in turn
 
     def __post_init__(self) -> None:
-        self.place = self.make_server(self.folder, self.clock)
-        self.match_id = self.place.match_id
+        self.server = self.make_server(self.folder, self.clock)
+        self.match_id = self.server.match_id
         stores = self.stores = self.store_factory(self.folder, self.clock)
         self.log, self.vault, self.queue = stores.log, stores.vault, stores.queue
-        self.gate = RecordingProxy(self.place, self.log, self.clock)
+        self.proxy = RecordingProxy(self.server, self.log, self.clock)
         self.plan = FaultPlan(self.clock, self.fault_schedule, pause=self.run_successor)
-        self.onlooker = LeaseObserver()
-        self.numbers, self.workers = count(1), 0
+        self.lease_observer = LeaseObserver()
+        self.worker_numbers, self.worker_count = count(1), 0
         self.observed_violations: list[str] = []
         self.moves: list[MoveRecord] = []
         self.notes: list[str] = []
 
     def close(self) -> None:
-        self.place.close()
+        self.server.close()
         self.stores.close()
 
     def worker_environment(self, plan: FaultPlan | None = None) -> WorkerEnvironment:
-        """Return the environment of a new worker, whose every I/O step passes the plan."""
+        """Return the environment of a new worker, whose I/O steps all pass the plan."""
         # In one step, for two threads may ask at once, and one name would be one holder of a lease.
-        number, plan = next(self.numbers), plan or self.plan
+        number, plan = next(self.worker_numbers), plan or self.plan
         clock = SkewedClock(self.clock, self.clock_skews[number % len(self.clock_skews)])
         log, vault, queue = self.stores.with_faults(plan, clock)
-        minds = IntentRecorder(log)
-        wire, name = FaultyTransport(self.gate, plan, minds), f"worker-{number}"
-        return WorkerEnvironment(wire, cast("MatchLog", minds), vault, queue, name, clock)
+        intent_recorder = IntentRecorder(log)
+        transport, name = FaultyTransport(self.proxy, plan, intent_recorder), f"worker-{number}"
+        return WorkerEnvironment(
+            transport, cast("MatchLog", intent_recorder), vault, queue, name, clock
+        )
 
     def dispatcher(self, environment: WorkerEnvironment | None = None) -> MatchDispatcher:
         """Return a dispatcher of matches, on the harness's machine or that of `environment`."""
         if environment is not None:
             return MatchDispatcher(environment.log, environment.queue, environment.clock)
-        return MatchDispatcher(self.log, self.queue, self.clock, lease_observer=self.onlooker)
+        return MatchDispatcher(self.log, self.queue, self.clock, lease_observer=self.lease_observer)
 
     def make_worker(self, plan: FaultPlan | None = None) -> Bot:
-        self.workers += 1
-        place, tools = self.place, self.worker_environment(plan)
-        offering = replace(self.dispatcher(tools), metrics=self.meter)
-        return Bot(place.game, place.connect_bot(tools), offering, tools.name, self.timing)
+        self.worker_count += 1
+        server, environment = self.server, self.worker_environment(plan)
+        dispatcher = replace(self.dispatcher(environment), metrics=self.meter)
+        return Bot(
+            server.game, server.connect_bot(environment), dispatcher, environment.name, self.timing
+        )
 
     def order_match(self) -> None:
-        """Order the match as often as it takes: whoever orders may die too."""
+        """Order the match; try up to three times, because the ordering process may die too."""
         for _ in range(3):
             with suppress(Crash, StoreError):
-                tools = self.worker_environment()
-                self.place.order_match(tools, self.dispatcher(tools))
+                environment = self.worker_environment()
+                self.server.order_match(environment, self.dispatcher(environment))
                 return
             self.wait_out_lease(STORE_OUTAGE)
 
     def run_match(self) -> None:
-        """Have the match ordered, and attended by worker after worker until it has ended."""
+        """Order the match, and run one worker session after the other until it has finished."""
         self.order_match()
         for _ in range(MAX_POLLS):
-            self.gate.deliver(self.plan.view_count)
-            self.place.play_rival()
+            self.proxy.deliver(self.plan.view_count)
+            self.server.play_rival()
             self.poll()
             self.plan.deliver()
             message = self.queue.receive_message(timedelta(0))
             if message is None:
                 if self.is_finished and not [
-                    *self.place.announced_matches(),
+                    *self.server.announced_matches(),
                     *self.plan.delayed_messages,
                 ]:
                     return
@@ -123,26 +127,28 @@ class MatchHarness:
             self.run_session(parse_match_message(message.body).match_id)
 
     def poll(self) -> None:
-        """One look of the poller, which may fail or die as a worker may; another comes then."""
-        tools = replace(self.worker_environment(), clock=self.clock)
-        offering = replace(self.dispatcher(tools), lease_observer=self.onlooker)
+        """Poll once for matches; a poller that fails or dies is replaced at the next poll."""
+        environment = replace(self.worker_environment(), clock=self.clock)
+        dispatcher = replace(self.dispatcher(environment), lease_observer=self.lease_observer)
         try:
-            self.place.poll(tools, offering)
+            self.server.poll(environment, dispatcher)
         except Crash:
-            self.onlooker = LeaseObserver()
+            self.lease_observer = LeaseObserver()
         except (ArenaError, StoreError) as error:
             logging.getLogger("bench").info("the poller failed: %s", error)
 
     def run_successor(self) -> None:
         """Simulate the pause of a worker: its lease expires, and a successor takes over."""
         self.wait_out_lease(STEP_PAUSE)
-        self.place.play_rival()
+        self.server.play_rival()
         steps = self.steps_while_paused
-        end: dict[int, FaultKind | float] = {} if steps is None else {steps: FaultKind.CRASH_BEFORE}
-        self.run_session(self.match_id, FaultPlan(self.clock, end))
+        crash_schedule: dict[int, FaultKind | float] = (
+            {} if steps is None else {steps: FaultKind.CRASH_BEFORE}
+        )
+        self.run_session(self.match_id, FaultPlan(self.clock, crash_schedule))
 
     def wait_out_lease(self, duration: timedelta) -> None:
-        """Let so much time pass, seen by whoever offers matches."""
+        """Advance the time by `duration`; a dispatcher observes the leases at its begin and end."""
         self.dispatcher().dispatch_unattended()
         self.clock.advance(duration)
         self.dispatcher().dispatch_unattended()
@@ -150,9 +156,9 @@ class MatchHarness:
     def run_session(self, match_id: str, plan: FaultPlan | None = None) -> object:
         try:
             return self.make_worker(plan).run_session(match_id, lambda: HOUR)
-        except (Crash, ArenaError, StoreError) as end:
-            logging.getLogger("bench").info("the worker ended: %s", end)
-            return end
+        except (Crash, ArenaError, StoreError) as error:
+            logging.getLogger("bench").info("the worker ended: %s", error)
+            return error
 
     @property
     def is_finished(self) -> bool:
@@ -163,34 +169,36 @@ class MatchHarness:
         return self.stores.dump()
 
     def violations(self) -> list[str]:
-        """Everything that is wrong with the match, in sentences."""
-        stored, accepted = self.stored_contents(), self.gate.accepted
+        """Return a sentence for each violation in the match."""
+        stored_text, accepted = self.stored_contents(), self.proxy.accepted
         self.moves = self.log.moves(self.match_id)
         self.notes = [note.kind for note in self.log.notes(self.match_id)]
         errors = [fault for action in accepted for fault in action.violations]
-        errors += map(str, self.gate.refused)
+        errors += map(str, self.proxy.refused)
         errors += [
-            f"stored is the secret {secret!r}" for secret in self.place.secrets if secret in stored
+            f"stored is the secret {secret!r}"
+            for secret in self.server.secrets
+            if secret in stored_text
         ]
         record = self.log.match(self.match_id)
         if record is None or record.finished_at is None:
             return [*errors, "the log does not know that the match has ended"]
         errors += [] if record.lease is None else ["the lease is still held"]
-        played, our_sequences = (
+        accepted_sequences, our_sequences = (
             [action.sequence for action in accepted],
-            list(self.place.bot_moves()),
+            list(self.server.bot_moves()),
         )
         errors += (
             []
-            if played == our_sequences
-            else [f"played were {played}, and {our_sequences} count as ours"]
+            if accepted_sequences == our_sequences
+            else [f"played were {accepted_sequences}, and {our_sequences} count as ours"]
         )
-        errors += history_differences(self.place.history(), self.moves)
-        return [*errors, *self.place.violations(self.log)]
+        errors += history_differences(self.server.history(), self.moves)
+        return [*errors, *self.server.violations(self.log)]
 
 
 def run_harness(harness: MatchHarness) -> MatchHarness:
-    """A match under faults, after it has ended or was given up."""
+    """Run a match under faults to its end, and return its harness."""
     try:
         harness.run_match()
         harness.observed_violations = harness.violations()

@@ -1,4 +1,4 @@
-"""A machine of ours whose poller a schedule starts every minute, as in the cloud."""
+"""Machine of ours on which a schedule starts a poller every minute, as in the cloud."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -19,8 +19,8 @@ MINUTE = 60.0
 POLLER_TIMEOUT = timedelta(seconds=240)  # of the function in template.yaml
 
 
-class Generations(PollerGenerations):
-    """Generations of pollers, as a table keeps them."""
+class InMemoryPollerGenerations(PollerGenerations):
+    """Generations of pollers, stored in memory instead of a table."""
 
     latest = 0
 
@@ -33,30 +33,35 @@ class Generations(PollerGenerations):
 
 
 class ScheduledMachine(Machine):
-    """A machine on which a poller is started every minute, each in a new process."""
+    """Machine on which a poller is started every minute, each in a new process."""
 
     def __init__(self, name: str, setup: MachineSetup) -> None:
-        self.generations, self.meter = Generations(), RecordingMeter()
+        self.generations, self.meter = InMemoryPollerGenerations(), RecordingMeter()
         super().__init__(name, setup)
 
-    def _listen(self) -> None:
-        while not self.world.is_done:
-            self.world.scheduler.start_thread(self._poll, self)
-            self.world.sleep(MINUTE)
+    def _run_poller(self) -> None:
+        while not self.simulation.is_done:
+            self.simulation.scheduler.start_thread(self._poll, self)
+            self.simulation.sleep(MINUTE)
 
     def _poll(self) -> None:
-        tools, begins = self._tools(Process("poller", self)), self.clock.monotonic()
-        offering = MatchDispatcher(tools.log, tools.queue, tools.clock, metrics=self.meter)
-        client = tools.attach(
+        environment, start = (
+            self._worker_environment(Process("poller", self)),
+            self.clock.monotonic(),
+        )
+        dispatcher = MatchDispatcher(
+            environment.log, environment.queue, environment.clock, metrics=self.meter
+        )
+        client = environment.attach(
             ArenaClient(
                 URL, self.setup.player, LIMITS, session_state=ClientSessionState(self.clock)
             )
         )
 
         def remaining_time() -> timedelta:
-            elapsed = timedelta(seconds=self.clock.monotonic() - begins)
-            return timedelta(0) if self.world.is_done else POLLER_TIMEOUT - elapsed
+            elapsed = timedelta(seconds=self.clock.monotonic() - start)
+            return timedelta(0) if self.simulation.is_done else POLLER_TIMEOUT - elapsed
 
         shift = PollerShift(self.generations)
         with client, suppress(ArenaError, StoreError):
-            MatchPoller(client, offering, timing=PollerTiming(), shift=shift).run(remaining_time)
+            MatchPoller(client, dispatcher, timing=PollerTiming(), shift=shift).run(remaining_time)

@@ -1,8 +1,9 @@
-"""Virtual time for many threads, of which one is awake: when all sleep, time jumps to the next.
+"""Scheduler of threads on virtual time: one thread runs, and time jumps when all sleep.
 
-So hours take minutes, and the same seed has the same threads do the same in the same order. Each
-thread belongs to a process, which can be killed and frozen, as a real one, in whatever it does.
-They are greenlets: the machine has no part in who is next.
+Hours take minutes that way, and the same seed makes the threads do the same in the same
+order. Each thread belongs to a process, which can be killed and frozen at any step, as a
+real one. The threads are greenlets, so the real machine does not decide which of them
+runs next.
 """
 
 import threading
@@ -66,7 +67,7 @@ class SimulatedThread(greenlet):
 
 @dataclass(slots=True, eq=False)
 class SleepingThread:
-    """A thread that sleeps, until `ready` returns True if there is one."""
+    """Thread that sleeps until it is due, or until `ready` returns True, if that is set."""
 
     thread: greenlet
     process: Process
@@ -75,22 +76,22 @@ class SleepingThread:
 
 
 class Scheduler(VirtualClock):
-    """Clock by which threads sleep; the next to run is one that is ready, or the first one due."""
+    """Clock on which threads sleep; the next to run is a ready thread, or the first one due."""
 
     def __init__(self) -> None:
         super().__init__()
         self._due: list[tuple[float, int, SleepingThread]] = []
         self._numbers = count()
         self._waiting: dict[SleepingThread, Callable[[], bool]] = {}
-        self._unasked: list[
+        self._unchecked: list[
             SleepingThread
         ] = []  # who came to wait since nobody had what he waits for
-        self._live = 0
+        self._live_count = 0
         self.change_count = 0
         """How often something has happened that somebody may wait for; nobody is asked before."""
 
-        self._heard = 0
-        self._home = getcurrent()
+        self._checked_change_count = 0
+        self._main_greenlet = getcurrent()
         """To whom a thread leaves what happens next when it ends, and what it raised."""
 
     @property
@@ -109,20 +110,21 @@ class Scheduler(VirtualClock):
                     work()
             except Crash:
                 process.killed = True
-            self._live -= 1
+            self._live_count -= 1
 
-        self._lie_down(
-            SleepingThread(SimulatedThread(run_work, process, self._home), process), seconds
+        self._put_to_sleep(
+            SleepingThread(SimulatedThread(run_work, process, self._main_greenlet), process),
+            seconds,
         )
-        self._live += 1
+        self._live_count += 1
 
     def run(self) -> None:
         """Run all threads to their end; raise the first error of any of them."""
         with ExitStack() as stack:
-            for name, stands_for in self._stand_ins().items():
-                stack.enter_context(mock.patch(f"cardsharp.{name}", stands_for))
-            while self._live:
-                self._next().thread.switch()
+            for name, replacement in self._time_replacements().items():
+                stack.enter_context(mock.patch(f"cardsharp.{name}", replacement))
+            while self._live_count:
+                self._next_thread().thread.switch()
 
     def wait_until(self, condition: Callable[[], bool] | None, seconds: float = inf) -> bool:
         """Sleep until `condition` holds, but for at most `seconds`.
@@ -131,10 +133,10 @@ class Scheduler(VirtualClock):
         """
         process = self.process
         if not process.is_dead:
-            sleeper = self._lie_down(
+            sleeper = self._put_to_sleep(
                 SleepingThread(getcurrent(), process, condition), max(seconds, 0)
             )
-            chosen = self._next()
+            chosen = self._next_thread()
             if chosen is not sleeper:
                 chosen.thread.switch()
         if process.is_dead:
@@ -170,43 +172,45 @@ class Scheduler(VirtualClock):
             if sleeper.is_asleep and sleeper.process.is_dead:
                 self._push(sleeper, self.monotonic())
 
-    def _lie_down(self, sleeper: SleepingThread, seconds: float) -> SleepingThread:
+    def _put_to_sleep(self, sleeper: SleepingThread, seconds: float) -> SleepingThread:
         self._push(sleeper, self.monotonic() + seconds)
         if sleeper.ready is not None:
             self._waiting[sleeper] = sleeper.ready
-            self._unasked.append(sleeper)  # it may be so already
+            self._unchecked.append(sleeper)  # it may be so already
         return sleeper
 
     def _push(self, sleeper: SleepingThread, due: float) -> None:
         heappush(self._due, (due, next(self._numbers), sleeper))
 
-    def _next(self) -> SleepingThread:
+    def _next_thread(self) -> SleepingThread:
         """Return the thread that runs next, and advance the clock to its wake-up time."""
-        chosen = next(self._ready(), None) or self._wake()
+        chosen = next(self._ready_threads(), None) or self._wake_first_due()
         chosen.is_asleep = False
         if chosen.ready is not None:
             self._waiting.pop(chosen, None)
         return chosen
 
-    def _ready(self) -> Iterator[SleepingThread]:
+    def _ready_threads(self) -> Iterator[SleepingThread]:
         """Yield the threads whose condition holds.
 
         A thread of a frozen process is scheduled for the moment its process thaws.
         """
-        none_ready = True
-        for sleeper in self._unasked if self._heard == self.change_count else self._waiting:
-            if (is_ready := self._waiting.get(sleeper)) is not None and is_ready():
-                thaws = sleeper.process.thaw_time
-                if thaws <= self.monotonic():
-                    none_ready = False
+        is_idle = True
+        for sleeper in (
+            self._unchecked if self._checked_change_count == self.change_count else self._waiting
+        ):
+            if (holds := self._waiting.get(sleeper)) is not None and holds():
+                thaw_time = sleeper.process.thaw_time
+                if thaw_time <= self.monotonic():
+                    is_idle = False
                     yield sleeper
                 else:
-                    self._push(sleeper, thaws)
-        if none_ready:
-            self._heard = self.change_count
-            self._unasked.clear()
+                    self._push(sleeper, thaw_time)
+        if is_idle:
+            self._checked_change_count = self.change_count
+            self._unchecked.clear()
 
-    def _wake(self) -> SleepingThread:
+    def _wake_first_due(self) -> SleepingThread:
         """Return the sleeping thread that is due first, and advance the clock to that time."""
         while True:
             assert self._due, "everybody sleeps, and nobody will be woken"
@@ -221,61 +225,63 @@ class Scheduler(VirtualClock):
                 self.advance(timedelta(seconds=due - self.monotonic()))
             return sleeper
 
-    def _stand_ins(self) -> dict[str, object]:
-        """Return the replacements of everything that would ask the real clock, by dotted name."""
-        seconds = SimpleNamespace(monotonic=self.monotonic)
-        untimed = lambda work, owner, _limit: call_guarded(work, owner)  # noqa: E731
-        uncut = SimpleNamespace(has_expired=False, enforce_timeout=lambda _timeout: nullcontext())
-        threads = SimpleNamespace(
+    def _time_replacements(self) -> dict[str, object]:
+        """Return the replacements of everything that would use the real clock, by dotted name."""
+        time_module = SimpleNamespace(monotonic=self.monotonic)
+        call_without_limit = lambda work, owner, _limit: call_guarded(work, owner)  # noqa: E731
+        watchdog = SimpleNamespace(
+            has_expired=False, enforce_timeout=lambda _timeout: nullcontext()
+        )
+        threading_module = SimpleNamespace(
             Thread=partial(SimulatedBackgroundThread, self), Event=partial(SimulatedEvent, self)
         )
         return {
-            "core.clock.threading": threads,
+            "core.clock.threading": threading_module,
             "bot.lease_keeper.threading": SimpleNamespace(Lock=partial(SimulatedLock, self)),
-            "client.transport.time": seconds,
-            "client.connections.time": seconds,
-            "play.decision_runner.call_guarded": untimed,
-            "games.deadmansdraw.arena_bot.turn_runner.call_guarded": untimed,
-            "client.transport.DeadlineWatchdog": lambda: uncut,
+            "client.transport.time": time_module,
+            "client.connections.time": time_module,
+            "play.decision_runner.call_guarded": call_without_limit,
+            "games.deadmansdraw.arena_bot.turn_runner.call_guarded": call_without_limit,
+            "client.transport.DeadlineWatchdog": lambda: watchdog,
             "client.transport.RetryPolicy": partial(RetryPolicy, clock=self.monotonic),
         }
 
 
 class SimulatedEvent(threading.Event):
-    def __init__(self, schedule: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler) -> None:
         super().__init__()
-        self._schedule = schedule
+        self._scheduler = scheduler
 
     def set(self) -> None:
         super().set()
-        self._schedule.change_count += 1
+        self._scheduler.change_count += 1
 
 
 class SimulatedLock:
-    def __init__(self, schedule: Scheduler) -> None:
-        self._schedule, self._is_locked = schedule, False
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler, self._is_locked = scheduler, False
 
     def __enter__(self) -> None:
         while self._is_locked:
-            self._schedule.wait_until(lambda: not self._is_locked)
+            self._scheduler.wait_until(lambda: not self._is_locked)
         self._is_locked = True
 
     def __exit__(self, *_: object) -> None:
         self._is_locked = False
-        self._schedule.change_count += 1
+        self._scheduler.change_count += 1
 
 
 class SimulatedBackgroundThread:
-    """A thread beside another one of the same process."""
+    """Background thread of the process that starts it."""
 
-    def __init__(self, schedule: Scheduler, target: Callable[[], None], **_rest: object) -> None:
-        self._schedule, self._target, self._finished = schedule, target, SimulatedEvent(schedule)
+    def __init__(self, scheduler: Scheduler, target: Callable[[], None], **_rest: object) -> None:
+        self._scheduler, self._target, self._finished = scheduler, target, SimulatedEvent(scheduler)
 
     def start(self) -> None:
-        self._schedule.start_thread(self._run, self._schedule.process)
+        self._scheduler.start_thread(self._run, self._scheduler.process)
 
     def join(self) -> None:
-        self._schedule.wait_until(self._finished.is_set)
+        self._scheduler.wait_until(self._finished.is_set)
 
     def _run(self) -> None:
         try:

@@ -1,12 +1,13 @@
-"""Several teams behind one address, at an arena that also counts the requests of an address.
+"""Several teams behind one address, at an arena that also limits requests by address.
 
 python -m fault_simulation.shared_address [--teams 7] [--matches 40] [--turn-seconds 7] [--seed 7]
 
-Each team of ours has a machine of its own and plays two matches at once, each against a plain
-client: the starter, which sends one request after the other and waits for each answer. Together
-they pass the limit of their address, which no answer tells: the arena only answers later and
-later. Nothing else fails. Exits with 1 when a turn of ours was ended by force, when an action was
-refused, doubled or not meant, or when a log differs from the arena's history.
+Each of our teams has a machine and plays two matches at once. The opponent in each match
+is a plain client: the starter, which waits for each response before its next request.
+Together they exceed the limit of their address. No response reports that limit; responses
+only become slow. Nothing else fails. The exit code is 1 if a turn of ours was ended by
+force, if an action was refused, doubled or unintended, or if a log differs from the
+arena's history.
 """
 
 import json
@@ -46,7 +47,7 @@ STALL_SECONDS = 600  # so many seconds a match may stand still before it is give
 
 @dataclass(frozen=True)
 class SharedAddressConfig(FaultSimulationConfig):
-    """How many teams of ours play; `matches` is the number of all matches."""
+    """Configuration of the teams behind one address; `matches` counts all matches."""
 
     matches: int = 40
     concurrency: int = 0
@@ -56,7 +57,7 @@ class SharedAddressConfig(FaultSimulationConfig):
 
 
 class SharedAddressScenario(FaultSimulation):
-    """Teams of ours and plain clients, who play each other behind one address."""
+    """Scenario of our teams and plain clients, who play each other behind one address."""
 
     config: SharedAddressConfig
 
@@ -96,8 +97,8 @@ class SharedAddressScenario(FaultSimulation):
 
     def play(self) -> FaultSimulationResult:
         """Play all matches, as many at once as there are plain clients."""
-        self.scheduler.start_thread(self._watch)
-        self.scheduler.start_thread(self._organise)
+        self.scheduler.start_thread(self._run_watchdog)
+        self.scheduler.start_thread(self._manage_matches)
         try:
             self.run_to_end()
         finally:
@@ -105,20 +106,20 @@ class SharedAddressScenario(FaultSimulation):
                 stores.close()
         return self.outcome
 
-    def _watch(self) -> None:
-        """End late turns, once a second, as the organisers' watchdog does."""
+    def _run_watchdog(self) -> None:
+        """End overdue turns once a second, as the organisers' watchdog does."""
         while not self.is_done:
             self.scheduler.change_count += bool(self.referee.end_overdue_turns())
             self.sleep(1)
 
-    def _organise(self) -> None:
-        """Begin a match for each pair whose last one has ended, and judge that one."""
+    def _manage_matches(self) -> None:
+        """Begin a match for each pair without one, and check those that have finished."""
         running: dict[tuple[str, str], str] = {}
-        since = self.scheduler.monotonic()
+        finished_at = self.scheduler.monotonic()
         while len(self.match_numbers) < self.config.matches or running:
             for pair in self.pairs:
                 if pair not in running and len(self.match_numbers) < self.config.matches:
-                    running[pair] = self._begin(*pair)
+                    running[pair] = self._begin_match(*pair)
             self.sleep(1)
             self.outcome.match_minutes += len(running) / 60
             for pair, match_id in [*running.items()]:
@@ -126,9 +127,9 @@ class SharedAddressScenario(FaultSimulation):
                     pair[0], match_id
                 ):
                     del running[pair]
-                    since = self.scheduler.monotonic()
-                    self._judge(match_id, *pair)
-            if self.scheduler.monotonic() - since > STALL_SECONDS:
+                    finished_at = self.scheduler.monotonic()
+                    self._check_finished_match(match_id, *pair)
+            if self.scheduler.monotonic() - finished_at > STALL_SECONDS:
                 self.outcome.stalled_matches += map(self.match_number, running.values())
                 break
         self.is_done = True
@@ -136,14 +137,14 @@ class SharedAddressScenario(FaultSimulation):
         for process in self.plain_processes:
             self.scheduler.kill(process)
 
-    def _begin(self, team: str, plain: str) -> str:
+    def _begin_match(self, team: str, plain: str) -> str:
         number = len(self.match_numbers) + 1
-        wish = {
+        match_params = {
             "playerids": [team, plain] if number % 2 else [plain, team],
             "timeout": self.config.turn_seconds,
             "randomSeed": f"{self.config.seed}/{number}",
         }
-        match_id = self.referee.create_match(User(ADMIN, None, ADMIN), wish, None).id
+        match_id = self.referee.create_match(User(ADMIN, None, ADMIN), match_params, None).id
         self.match_numbers[match_id] = number
         self.scheduler.change_count += 1
         return match_id
@@ -152,7 +153,7 @@ class SharedAddressScenario(FaultSimulation):
         record = self.stores[team].log.match(match_id)
         return record is not None and record.outcome is not None
 
-    def _judge(self, match_id: str, team: str, plain: str) -> None:
+    def _check_finished_match(self, match_id: str, team: str, plain: str) -> None:
         self.check_match(match_id, team, self.stores[team].log)
         self.plain_turns.update(
             turn.was_forced for turn in player_turns(self.arena.match_json(), plain)
@@ -162,8 +163,8 @@ class SharedAddressScenario(FaultSimulation):
 def run_shared_address(
     config: SharedAddressConfig, replay: Path | None = None
 ) -> SharedAddressScenario:
-    with run_folder(replay) as (folder, say):
-        scenario = SharedAddressScenario(config, folder, say)
+    with run_folder(replay) as (folder, log_line):
+        scenario = SharedAddressScenario(config, folder, log_line)
         scenario.play()
     return scenario
 
@@ -171,7 +172,7 @@ def run_shared_address(
 def report_text(scenario: SharedAddressScenario) -> str:
     outcome, plain = scenario.outcome, scenario.plain_turns
     checks = outcome.match_checks
-    posts = outcome.request_counts["act"]
+    action_count = outcome.request_counts["act"]
     request_rate = outcome.request_counts.total() / max(outcome.minutes, 1)
     return f"""\
 {len(checks)} matches of {scenario.config.teams} teams and {len(scenario.pairs)} plain clients \
@@ -182,7 +183,7 @@ our actions given up while the arena held them: {outcome.abandoned_counts["act"]
 {outcome.abandoned_counts.total() - outcome.abandoned_counts["act"]}
 actions refused: {sum(len(check.refused) for check in checks)}; not meant, or a wrong log: \
 {sum(bool(check.violations) for check in checks)}
-requests: {request_rate:.0f} a minute, {posts} actions; \
+requests: {request_rate:.0f} a minute, {action_count} actions; \
 held back for {outcome.max_address_seconds:.1f} s at most by the limit of the address"""
 
 

@@ -1,4 +1,4 @@
-"""Dead Man's Draw on the fault bench: the real arena in this process, without sockets."""
+"""Dead Man's Draw in the fault simulation: the real arena in this process, without sockets."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ from fault_simulation.checker import (
     player_turns,
     player_view,
 )
-from fault_simulation.transport import LIMITS, WorkerEnvironment, body_of
+from fault_simulation.transport import LIMITS, WorkerEnvironment, request_body
 from fault_simulation.virtual_clock import VirtualClock
 
 ALICE_USER = User(ALICE, "Alice", "player")
@@ -64,7 +64,7 @@ TABLE: dict[str, Any] = {
 
 @dataclass
 class SimulatedArena:
-    """An arena with one match between Alice, who is ours, and the dummy, who plays by himself."""
+    """Arena with one match between Alice, our bot, and the dummy, which this class plays."""
 
     folder: Path
     clock: VirtualClock
@@ -74,7 +74,7 @@ class SimulatedArena:
     strategy: str = "champion"
     player: Strategy | None = None  # who plays for us, where it is nobody of that name
     date_offset: timedelta = timedelta(0)  # of answers, before the clock of the matches
-    counts: bool = True  # whether it counts our requests, as the competition's does
+    has_rate_limit: bool = True  # whether it counts our requests, as the competition's does
     data: Path | None = None  # keeps its matches, where it is to go back or to be killed
     randomness: RandomnessMethod = RandomnessMethod.FAIR
     pages: ExtraPages | None = None  # beside its own; with them it is public and ends late turns
@@ -94,31 +94,31 @@ class SimulatedArena:
             admin_password=ADMIN_PASSWORD,
             randomness=self.randomness,
             clock=self.clock.now,
-            throttle=self.counts,
+            throttle=self.has_rate_limit,
             max_per_user=MAX_PER_USER,
             watchdog_grace=None if self.pages is None else timedelta(seconds=1),
             is_public=self.pages is not None,
         )
-        self._open()
+        self._open_arena()
         self._loop = asyncio.new_event_loop()
         self._dummy = build("draw-2", Random(1))
         self.match_id, self.throttle_seconds = "", 0.0
         if self.table is None:
             return
-        wish = {"playerids": [ALICE, DUMMY], "randomSeed": SEED, **self.table}
-        self.match_id = self.arena.referee.create_match(ALICE_USER, wish, None).id
+        match_params = {"playerids": [ALICE, DUMMY], "randomSeed": SEED, **self.table}
+        self.match_id = self.arena.referee.create_match(ALICE_USER, match_params, None).id
 
     def close(self) -> None:
         self.arena.close()
         self._loop.close()
 
-    def _open(self) -> None:
+    def _open_arena(self) -> None:
         self.arena = LocalArena(self._config)
-        self.arena._guard._sleep = self._hold
+        self.arena._guard._sleep = self._record_throttling
         if self.pages is not None:
             self.arena.mount_pages(self.pages)
 
-    async def _hold(self, seconds: float) -> None:
+    async def _record_throttling(self, seconds: float) -> None:
         """Record the delay that the arena imposes on a guesser; the simulation waits for it."""
         self.throttle_seconds += seconds
 
@@ -126,29 +126,33 @@ class SimulatedArena:
         """Start the arena again from its file, as after a kill; call `during_restart` meanwhile."""
         self.arena.close()
         during_restart()
-        self._open()
+        self._open_arena()
 
     def order_match(self, environment: WorkerEnvironment, dispatcher: MatchDispatcher) -> None:
         """Do nothing: the arena itself announces the match."""
 
     def poll(self, environment: WorkerEnvironment, dispatcher: MatchDispatcher) -> None:
         with self.client(environment) as client:
-            named = [match.id for match in client.matches(active=True, wait=True)]
-        dispatcher.dispatch_unattended(named)
+            match_ids = [match.id for match in client.matches(active=True, wait=True)]
+        dispatcher.dispatch_unattended(match_ids)
 
     def announced_matches(self) -> list[str]:
         return [self.match_id] if self.match.active_player == ALICE else []
 
     def connect_bot(self, environment: WorkerEnvironment) -> OpenMatch:
         strategy = self.player or build(self.strategy, Random(1))
-        seat = ArenaBotPlayer(ALICE, self.client(environment), strategy, self.strategy)
-        return match_opener(BotAndDummySeats(seat, match_reader=environment.log), environment.clock)
+        bot_player = ArenaBotPlayer(ALICE, self.client(environment), strategy, self.strategy)
+        return match_opener(
+            BotAndDummySeats(bot_player, match_reader=environment.log), environment.clock
+        )
 
     def client(self, environment: WorkerEnvironment) -> ArenaClient:
         """Return a client that signs in as Alice."""
-        contact = ClientSessionState(environment.clock)
+        session_state = ClientSessionState(environment.clock)
         credentials = Credentials(ALICE, PASSWORDS[ALICE])
-        return environment.attach(ArenaClient(URL, credentials, LIMITS, session_state=contact))
+        return environment.attach(
+            ArenaClient(URL, credentials, LIMITS, session_state=session_state)
+        )
 
     @property
     def match(self) -> ArenaMatch:
@@ -183,11 +187,11 @@ class SimulatedArena:
         ]
 
     def match_json(self, *, as_admin: bool = True) -> Any:  # noqa: ANN401 - JSON
-        """The match with all its moves as JSON, as the admin or as Alice sees it."""
+        """Return the match with all its moves as JSON, as the admin or as Alice sees it."""
         user = User("admin", None, "admin") if as_admin else ALICE_USER
-        look = ViewOptions(user, show_debug=as_admin, show_events=True)
+        view_options = ViewOptions(user, show_debug=as_admin, show_events=True)
         history = self.arena.lobby.move_history(self.match_id)
-        return json.loads(json.dumps(full_view(self.match, look, history, self.arena.book)))
+        return json.loads(json.dumps(full_view(self.match, view_options, history, self.arena.book)))
 
     def play_rival(self) -> None:
         """Play the dummy's turn to its end, if it is the dummy's."""
@@ -210,30 +214,40 @@ class SimulatedArena:
     def handle_request(self, request: requests.PreparedRequest) -> HttpResponse:
         request_headers = {name: to_native_string(value) for name, value in request.headers.items()}
         asgi_call = call_asgi(
-            self.arena.app, str(request.method), str(request.url), body_of(request), request_headers
+            self.arena.app,
+            str(request.method),
+            str(request.url),
+            request_body(request),
+            request_headers,
         )
         status, headers, body = self._loop.run_until_complete(asgi_call)
-        dated = self.clock.now() + self.date_offset
-        return HttpResponse(status, (("Date", format_datetime(dated, usegmt=True)), *headers), body)
+        response_time = self.clock.now() + self.date_offset
+        return HttpResponse(
+            status, (("Date", format_datetime(response_time, usegmt=True)), *headers), body
+        )
 
 
 def position_differences(match: ArenaMatch, position: Mapping[str, Any]) -> list[str]:
-    """R03: where the position that was decided on differs from the arena's own table."""
+    """R03: return the differences between a decision's position and the arena's table."""
     state = match.state
     pending = None if state.is_between_turns else state.pending_effect
-    area = () if state.is_between_turns else state.play_area
+    play_area = () if state.is_between_turns else state.play_area
     table = {
         "me": state.active_player,
         "banks": [" ".join(map(str, bank)) for bank in state.banks],
-        "playArea": " ".join(map(str, area)),
+        "playArea": " ".join(map(str, play_area)),
         "discardPile": " ".join(map(str, state.discard_pile)),
         "unseen": sorted(str(card) for card in state.draw_pile),
         "pending": pending and pending.effect_type.value,
     }
-    seen = {**position, "unseen": sorted(position.get("unseen", "").split())}
-    seen["pending"] = position.get("pending") and position["pending"]["effect"]
-    wrong = [f"{k}: thought {seen.get(k)}, was {v}" for k, v in table.items() if seen.get(k) != v]
-    top = position.get("knownTop")
-    if top is not None and top != str(state.draw_pile[0]):
-        wrong.append(f"knownTop: thought {top}")
-    return [f"another table: {fault}" for fault in wrong]
+    decided_on = {**position, "unseen": sorted(position.get("unseen", "").split())}
+    decided_on["pending"] = position.get("pending") and position["pending"]["effect"]
+    differences = [
+        f"{k}: thought {decided_on.get(k)}, was {v}"
+        for k, v in table.items()
+        if decided_on.get(k) != v
+    ]
+    top_card = position.get("knownTop")
+    if top_card is not None and top_card != str(state.draw_pile[0]):
+        differences.append(f"knownTop: thought {top_card}")
+    return [f"another table: {fault}" for fault in differences]

@@ -1,8 +1,9 @@
-"""The one simulated world: an arena with its limiter, a network and time, in which anything fails.
+"""Base of the fault simulations: an arena with rate limiters, a network, and virtual time.
 
-The arena, its slow-down and everything that asks it are the real ones; the network between them is
-a number of milliseconds, and by a seed any of it goes wrong (`Wish.rate`, `Wish.every`). What is
-played in it is a scenario's: many matches of our machines (`chaos`), a contest (`contest`).
+The arena, its throttling and all its clients are the real ones. The network between them
+is a number of milliseconds. Faults happen at random, repeatable by a seed, as the
+configuration says (`fault_rate`, `trouble_interval`). A scenario adds what is played:
+many matches of our machines (`chaos`), or a contest (`contest_simulation`).
 """
 
 import gc
@@ -37,7 +38,7 @@ FREEZE_SECONDS = (0.5, 12)  # how long a freeze may last, in seconds
 
 @dataclass(frozen=True)
 class FaultSimulationConfig:
-    """Settings of a simulation: how many matches, and how many at once; times in seconds."""
+    """Configuration of a simulation: number of matches, and how many at once; times in seconds."""
 
     matches: int
     concurrency: int
@@ -89,7 +90,7 @@ class FaultSimulationResult:
 
     @property
     def violations(self) -> list[str]:
-        """Every promise that was broken, with the number of its match."""
+        """All broken promises, each with the number of its match."""
         match_violations = [
             f"match {match_check.match}: {fault}"
             for match_check in self.match_checks
@@ -114,7 +115,7 @@ def run_folder(replay: Path | None = None) -> Iterator[tuple[Path, Callable[[str
 
 
 class FaultSimulation:
-    """Environment of every scenario: clock, arena, rate limit, recorded events and outcome.
+    """Base of every scenario: clock, arena, rate limiters, recorded events and the result.
 
     `config` sets the conditions.
     """
@@ -129,7 +130,7 @@ class FaultSimulation:
         self.config, self.rng, self.log_line = config, Random(config.seed), log_line
         self.scheduler, self.outcome = Scheduler(), FaultSimulationResult()
         self.arena = SimulatedArena(
-            folder, self.scheduler, table=None, counts=False, **arena_settings
+            folder, self.scheduler, table=None, has_rate_limit=False, **arena_settings
         )
         self.limiter, self.address_limiter = (
             None if limit is None else RequestThrottle(limit, self.scheduler.now)
@@ -147,19 +148,19 @@ class FaultSimulation:
         self.arena_restarts = (
             0  # how often the arena was started again, which drops all that waits there
         )
-        self.cut_until = self.locked_until = self.down_until = 0.0
+        self.partition_end = self.locked_until = self.down_until = 0.0
         self._trace_hash = hashlib.sha256()
 
     def run_to_end(self) -> None:
         """Run everything that was started to its end, and record time and cost."""
-        often, began = gc.get_threshold(), time.process_time()
+        gc_thresholds, start = gc.get_threshold(), time.process_time()
         gc.set_threshold(GC_THRESHOLD)
         try:
             self.scheduler.run()
         finally:
-            gc.set_threshold(*often)
+            gc.set_threshold(*gc_thresholds)
             self.arena.close()
-        self.outcome.cpu_seconds = time.process_time() - began
+        self.outcome.cpu_seconds = time.process_time() - start
         self.outcome.minutes = self.scheduler.monotonic() / 60
         self.outcome.trace_digest = self._trace_hash.hexdigest()
 
@@ -167,7 +168,7 @@ class FaultSimulation:
         self.scheduler.sleep(timedelta(seconds=seconds))
 
     def record(self, *parts: object) -> None:
-        """Write down what happened, and when."""
+        """Record what happened, and when."""
         line = f"{self.scheduler.monotonic():.3f} {' '.join(map(str, parts))}"
         self._trace_hash.update(line.encode())
         self.log_line(line)
@@ -186,9 +187,9 @@ class FaultSimulation:
             for actions_by_match in (self.accepted, self.refused)
         )
         evidence = Evidence(self.arena.match_json(), bot_player, log, accepted, refused, incidents)
-        verdict = check_match(self.match_number(match_id), evidence)
-        self.outcome.match_checks.append(verdict)
-        return verdict
+        check = check_match(self.match_number(match_id), evidence)
+        self.outcome.match_checks.append(check)
+        return check
 
     def record_incident(self, name: str, affected: str = "", duration: float = 0) -> None:
         """Record an incident of a match or a team, or of all of them if `affected` is empty."""
@@ -198,17 +199,17 @@ class FaultSimulation:
             Incident(current_time, name, current_time + timedelta(seconds=duration))
         )
 
-    def inject(self, trouble: str) -> None:
-        self.record_incident(trouble)
-        self.record("world", trouble)
+    def inject(self, fault: str) -> None:
+        self.record_incident(fault)
+        self.record("world", fault)
 
     def freeze(self, process: Process) -> float:
-        """Freeze a process from this moment, and return for how many seconds."""
-        lasts = self.rng.uniform(*FREEZE_SECONDS)
-        process.frozen_until = self.scheduler.monotonic() + lasts
-        return lasts
+        """Freeze a process from this moment, and return the duration in seconds."""
+        seconds = self.rng.uniform(*FREEZE_SECONDS)
+        process.frozen_until = self.scheduler.monotonic() + seconds
+        return seconds
 
     def pause(self, process: Process) -> None:
-        """Have this thread's process stand still at once."""
+        """Freeze the process of the current thread, and wait until it thaws."""
         self.freeze(process)
         self.sleep(0)

@@ -1,7 +1,8 @@
-"""The two homes of a match log on the fault bench, and where in each something can go wrong.
+"""Stores of the fault simulation: SQLite, or DynamoDB and SQS, with faults at each call.
 
-At home every call of match log, vault and queue is a step. In the cloud every request to DynamoDB
-and SQS is one, those too that an adapter repeats; moto answers them in this process.
+With SQLite every call of match log, vault and queue is a step. With AWS every request to
+DynamoDB and SQS is a step, including the retries of an adapter; moto answers in this
+process.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import Any, cast
 
 import stamina
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
-from support.store_fixtures import environment
+from support.store_fixtures import set_environment
 
 from cardsharp.aws.sqs_queue import SqsQueue
 from cardsharp.bot.bootstrap import build_vault
@@ -39,7 +40,10 @@ StorePorts = tuple[MatchLog, SecretVault, Queue]
 
 @dataclass(frozen=True)
 class Stores:
-    """Match log, vault and queue of one match; `faulty` are those of a worker under a plan."""
+    """Match log, vault and queue of one match.
+
+    `with_faults` returns them as a worker under a fault plan uses them.
+    """
 
     log: MatchLog
     vault: SecretVault
@@ -60,11 +64,11 @@ def local_stores(folder: Path, clock: VirtualClock) -> Stores:
     )
     queue = MemoryQueue(clock, visibility_timeout=HOUR)
 
-    def faulty(plan: FaultPlan, worker_clock: Clock) -> StorePorts:
-        seen = copy(log)  # the same file, opened on a machine with that clock
-        seen._clock = worker_clock
+    def with_faults(plan: FaultPlan, worker_clock: Clock) -> StorePorts:
+        worker_log = copy(log)  # the same file, opened on a machine with that clock
+        worker_log._clock = worker_clock
         return cast(
-            "StorePorts", tuple(FaultInjector(store, plan) for store in (seen, vault, queue))
+            "StorePorts", tuple(FaultInjector(store, plan) for store in (worker_log, vault, queue))
         )
 
     def dump() -> str:
@@ -75,12 +79,12 @@ def local_stores(folder: Path, clock: VirtualClock) -> Stores:
         log.close()
         vault.close()
 
-    return Stores(log, vault, queue, faulty, dump, close)
+    return Stores(log, vault, queue, with_faults, dump, close)
 
 
 @contextmanager
 def aws_stores() -> Iterator[StoreFactory]:
-    """DynamoDB and SQS, as long as the block runs; attempts as in production, without pauses."""
+    """Yield a factory of stores on DynamoDB and SQS; retries are immediate."""
     # Here, for they take seconds to import.
     from boto3.session import Session  # noqa: PLC0415
     from botocore import UNSIGNED  # noqa: PLC0415
@@ -88,32 +92,38 @@ def aws_stores() -> Iterator[StoreFactory]:
     from moto import mock_aws  # noqa: PLC0415
 
     region = {"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
-    with environment(region), mock_aws(), stamina.set_testing(True, attempts=5, cap=True):
+    with set_environment(region), mock_aws(), stamina.set_testing(True, attempts=5, cap=True):
         session = Session(region_name="us-east-1")
         # To sign a request, and to tell who asks, takes a tenth of its time; nobody reads it here.
-        plain = Config(signature_version=UNSIGNED, user_agent="world")
-        aws = session.client("dynamodb", config=plain), session.client("sqs", config=plain)
-        table, numbers = (
+        client_config = Config(signature_version=UNSIGNED, user_agent="world")
+        clients = (
+            session.client("dynamodb", config=client_config),
+            session.client("sqs", config=client_config),
+        )
+        table, store_numbers = (
             create_table_request(all_template_resources()["Matches"]["Properties"]),
             count(),
         )
-        yield lambda _, clock: _in_aws(*aws, f"matches-{next(numbers)}", table, clock)
+        yield lambda _, clock: _open_aws_stores(
+            *clients, f"matches-{next(store_numbers)}", table, clock
+        )
 
 
-def _in_aws(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Stores:  # noqa: ANN401
-    """A match that has a table and a queue of its own there."""
-    aws = dynamodb, sqs
+def _open_aws_stores(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Stores:  # noqa: ANN401
+    """Return stores with a new table and a new queue."""
+    clients = dynamodb, sqs
     dynamodb.create_table(TableName=name, **table)
-    hidden = {"VisibilityTimeout": str(int(HOUR.total_seconds()))}
-    url = sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
+    queue_attributes = {"VisibilityTimeout": str(int(HOUR.total_seconds()))}
+    url = sqs.create_queue(QueueName=name, Attributes=queue_attributes)["QueueUrl"]
 
-    def trio(dynamodb: Any, sqs: Any, worker_clock: Clock) -> StorePorts:  # noqa: ANN401 - boto3's
+    def open_stores(dynamodb: Any, sqs: Any, worker_clock: Clock) -> StorePorts:  # noqa: ANN401 - boto3's
         vault = VAULT_FACTORY.open_dynamodb_store(name, worker_clock, dynamodb)
         return DynamoMatchLog(name, worker_clock, dynamodb), vault, SqsQueue(url, sqs)
 
-    def faulty(plan: FaultPlan, worker_clock: Clock) -> StorePorts:
-        return trio(
-            *(FaultInjector(client, plan, AWS_REQUESTS, AWS_ERRORS) for client in aws), worker_clock
+    def with_faults(plan: FaultPlan, worker_clock: Clock) -> StorePorts:
+        return open_stores(
+            *(FaultInjector(client, plan, AWS_REQUESTS, AWS_ERRORS) for client in clients),
+            worker_clock,
         )
 
     def dump() -> str:
@@ -125,23 +135,23 @@ def _in_aws(dynamodb: Any, sqs: Any, name: str, table: Any, clock: Clock) -> Sto
         dynamodb.delete_table(TableName=name)
         sqs.delete_queue(QueueUrl=url)
 
-    return Stores(*trio(*aws, clock), faulty, dump, close)
+    return Stores(*open_stores(*clients, clock), with_faults, dump, close)
 
 
-def _refused(code: str, status: int, **more: object) -> ClientError:
+def _client_error(code: str, status: int, **details: object) -> ClientError:
     metadata = {"HTTPStatusCode": status}
-    body = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": metadata, **more}
+    body = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": metadata, **details}
     return ClientError(cast("Any", body), "Anything")
 
 
 AWS_ERRORS: Errors = {
-    FaultKind.THROTTLED: lambda: _refused("ThrottlingException", 400),
-    FaultKind.CONFLICT: lambda: _refused(
+    FaultKind.THROTTLED: lambda: _client_error("ThrottlingException", 400),
+    FaultKind.CONFLICT: lambda: _client_error(
         "TransactionCanceledException", 400, CancellationReasons=[{"Code": "TransactionConflict"}]
     ),
     FaultKind.STORE_DOWN: lambda: EndpointConnectionError(endpoint_url="https://aws.example"),
     FaultKind.REQUEST_LOST: lambda: EndpointConnectionError(endpoint_url="https://aws.example"),
     FaultKind.RESPONSE_LOST: lambda: ReadTimeoutError(endpoint_url="https://aws.example"),
-    FaultKind.HTTP_500: lambda: _refused("InternalServerError", 500),
-    FaultKind.HTTP_500_DONE: lambda: _refused("InternalServerError", 500),
+    FaultKind.HTTP_500: lambda: _client_error("InternalServerError", 500),
+    FaultKind.HTTP_500_DONE: lambda: _client_error("InternalServerError", 500),
 }  # in the words of boto3

@@ -1,4 +1,4 @@
-"""A small run of several teams behind one address, and what a client that learns nothing loses."""
+"""Tests of several teams behind one address, also with a client that learns no delays."""
 
 import pytest
 
@@ -17,10 +17,10 @@ def forced_turns(scenario: SharedAddressScenario) -> int:
 
 
 @pytest.mark.slow
-def test_r40_a_limit_that_no_header_tells_costs_us_no_more_turns_than_a_plain_client(
+def test_r40_an_unreported_limit_costs_us_no_more_turns_than_a_plain_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Mutation guard: a bot that does not look at response times gives up what is only late."""
+    """Mutation guard: a bot that ignores response times gives up requests that are only late."""
     scenario = run_shared_address(SMALL)
     outcome = scenario.outcome
     assert outcome.finished_count == SMALL.matches
@@ -28,5 +28,5 @@ def test_r40_a_limit_that_no_header_tells_costs_us_no_more_turns_than_a_plain_cl
     assert forced_turns(scenario) <= scenario.plain_turns[True]
     assert not any(check.refused or check.violations for check in outcome.match_checks)
     monkeypatch.setattr(ResponseTimes, "_compute_delays", lambda *_, **__: [])
-    unaware = run_shared_address(SMALL)
-    assert forced_turns(unaware) > forced_turns(scenario)
+    mutated_scenario = run_shared_address(SMALL)
+    assert forced_turns(mutated_scenario) > forced_turns(scenario)

@@ -1,7 +1,7 @@
-"""The way from a worker to its match: a game's real server in this process, asked by real clients.
+"""Transport from a worker to its match: real clients call a game's real server in-process.
 
-What passes can be lost, spoilt or late, as a plan says. Every action of ours that the server takes
-is recorded with the state it met and with what its worker had meant.
+A plan decides which requests are lost, spoilt or late. Every action of ours that the
+server accepts is recorded, with the state that it met and its worker's intent.
 """
 
 import io
@@ -73,7 +73,7 @@ class WorkerEnvironment:
     def attach(self, client: C) -> C:
         """Route every request of a client through the fault plan, and return the client.
 
-        The options of its own sockets still tell whether a closed connection drops its bytes.
+        The socket options of the client decide if a closed connection drops its unsent bytes.
         """
         session = client._transport._session
         pool = cast("HTTPAdapter", session.get_adapter("https://")).poolmanager
@@ -86,7 +86,7 @@ class WorkerEnvironment:
 
 
 class SimulatedServer(Protocol):
-    """A match at its game's real server in this process: all that a game supplies to the bench."""
+    """Match at its game's real server in this process: what a game supplies to the harness."""
 
     game: str
     match_id: str
@@ -126,7 +126,7 @@ class SimulatedServer(Protocol):
 
 @dataclass(frozen=True)
 class AcceptedAction:
-    """An action that the server executed, and how it differs from its sender's intent."""
+    """Action that the server executed, and its differences from its sender's intent."""
 
     sequence: int
     body: Mapping[str, Any]
@@ -140,7 +140,7 @@ FORCED_TURN_MARKER = b'"Comment"'
 
 
 class RefusedAction(NamedTuple):
-    """An action of ours that was sent in time and that the server itself would not take."""
+    """Action of ours that was sent in time and that the server refused."""
 
     sequence: int
     action: Mapping[str, Any]
@@ -153,7 +153,7 @@ class RefusedAction(NamedTuple):
 
 @dataclass
 class DelayedRequest:
-    """An action that is still on its way."""
+    """Action that has been sent and has not arrived yet."""
 
     due_at: datetime
     due_view_count: int | None
@@ -170,7 +170,7 @@ class RecordingProxy:
     clock: VirtualClock
     accepted: list[AcceptedAction] = field(default_factory=list)
     refused: list[RefusedAction] = field(default_factory=list)
-    delayed: list[DelayedRequest] = field(default_factory=list)
+    delayed_requests: list[DelayedRequest] = field(default_factory=list)
 
     max_retry_after: timedelta = RETRY_AFTER
     """For how long a Retry-After keeps who plays away: a turn is not lost for it."""
@@ -178,23 +178,25 @@ class RecordingProxy:
     def play_opponent(self) -> None:
         self.server.play_rival()
 
-    def delay(self, late: DelayedRequest) -> None:
-        self.delayed.append(late)
+    def delay(self, delayed_request: DelayedRequest) -> None:
+        self.delayed_requests.append(delayed_request)
 
     def deliver(self, view_count: int) -> None:
-        """Deliver the late actions whose time has come, or for which there were enough views."""
+        """Deliver the late actions that are due, by their time or by the number of views."""
         current_time = self.clock.now()
         due = [
             delayed_request
-            for delayed_request in self.delayed
+            for delayed_request in self.delayed_requests
             if current_time >= delayed_request.due_at
             or (
                 delayed_request.due_view_count is not None
                 and view_count >= delayed_request.due_view_count
             )
         ]
-        self.delayed = [
-            delayed_request for delayed_request in self.delayed if delayed_request not in due
+        self.delayed_requests = [
+            delayed_request
+            for delayed_request in self.delayed_requests
+            if delayed_request not in due
         ]
         for delayed_request in due:
             self.forward_immediately(delayed_request.request, delayed_request.intent, is_late=True)
@@ -217,39 +219,43 @@ class RecordingProxy:
         self, request: requests.PreparedRequest, intent: Intent | None, *, is_late: bool = False
     ) -> HTTPResponse:
         """Return the server's response at once, and record the result of an action."""
-        acts = self.server.request_kind(request) == "act"
+        is_action = self.server.request_kind(request) == "act"
         sequence_and_state = (
-            (self.server.sequence, self.server.server_state()) if acts else (0, None)
+            (self.server.sequence, self.server.server_state()) if is_action else (0, None)
         )
-        answer = self.server.handle_request(request)
-        if acts and answer.status == requests.codes.ok and FORCED_TURN_MARKER not in answer.body:
-            sent = action_in(request)
-            faults = list(self._faults(*sequence_and_state, sent, intent))
+        response = self.server.handle_request(request)
+        if (
+            is_action
+            and response.status == requests.codes.ok
+            and FORCED_TURN_MARKER not in response.body
+        ):
+            action = request_action(request)
+            violations = list(self._action_violations(*sequence_and_state, action, intent))
             self.accepted.append(
-                AcceptedAction(sequence_and_state[0], sent, self.clock.now(), faults)
+                AcceptedAction(sequence_and_state[0], action, self.clock.now(), violations)
             )
-        elif acts and answer.status in REFUSAL_STATUSES and not is_late:
-            answer_text = f"{answer.status} {answer.body.decode()}"
+        elif is_action and response.status in REFUSAL_STATUSES and not is_late:
+            response_text = f"{response.status} {response.body.decode()}"
             self.refused.append(
                 RefusedAction(
-                    sequence_and_state[0], action_in(request), answer_text, self.clock.now()
+                    sequence_and_state[0], request_action(request), response_text, self.clock.now()
                 )
             )
-        return response_of(answer)
+        return to_urllib3_response(response)
 
-    def _faults(
-        self, sequence: int, truth: object, sent: Body, meant: Intent | None
+    def _action_violations(
+        self, sequence: int, server_state: object, action: Body, recorded_intent: Intent | None
     ) -> Iterable[str]:
-        """R03 and R17: yield how an action differs from its intent and from the log."""
-        if meant is None:
-            yield f"{sent} was played at {sequence} without an intent"
+        """R03 and R17: yield the differences of an action from its intent and from the log."""
+        if recorded_intent is None:
+            yield f"{action} was played at {sequence} without an intent"
             return
-        at, intent = meant
-        if at != sequence:
-            yield f"{sent} was meant for move {at} and met {sequence}"
+        intended_sequence, intent = recorded_intent
+        if intended_sequence != sequence:
+            yield f"{action} was meant for move {intended_sequence} and met {sequence}"
         yield from (
             f"move {sequence}: {action_error}"
-            for action_error in self.server.action_errors(truth, sent, intent)
+            for action_error in self.server.action_errors(server_state, action, intent)
         )
         if self.log is None:
             return
@@ -257,7 +263,7 @@ class RecordingProxy:
         stored = moves.get(sequence)
         if stored is None:
             yield f"move {sequence} was played and the log has no intent"
-        elif list(self.server.action_errors(truth, sent, stored)):
+        elif list(self.server.action_errors(server_state, action, stored)):
             yield f"move {sequence} was played otherwise than the log says"
 
 
@@ -272,63 +278,69 @@ class FaultyTransport(HTTPAdapter):
 
     def __init__(self, proxy: RecordingProxy, plan: FaultPlan, intents: IntentRecorder) -> None:
         super().__init__()
-        self._gate, self._plan, self._minds = proxy, plan, intents
+        self._proxy, self._plan, self._intent_recorder = proxy, plan, intents
         self._retry_allowed_at = proxy.clock.now()
 
     def send(  # type: ignore[override]  # of all that requests passes, only the limit matters
         self, request: requests.PreparedRequest, timeout: Timeout | float, **_rest: object
     ) -> requests.Response:
-        gate = self._gate
+        proxy = self._proxy
         timeout = timeout if isinstance(timeout, Timeout) else Timeout(total=timeout)
         # Read now and only now: by the real clock a body refuses to leave after its moment.
-        request.body = body_of(request)
-        step, began = gate.server.request_kind(request), gate.clock.monotonic()
+        request.body = request_body(request)
+        step, sent_at = proxy.server.request_kind(request), proxy.clock.monotonic()
         fault = self._plan.next_fault(step)
-        gate.deliver(self._plan.view_count)
-        early = self._retry_allowed_at - gate.clock.now()
-        assert early <= timedelta(0), f"{step} was asked {early} before Retry-After was over"
+        proxy.deliver(self._plan.view_count)
+        remaining_wait = self._retry_allowed_at - proxy.clock.now()
+        assert remaining_wait <= timedelta(0), (
+            f"{step} was asked {remaining_wait} before Retry-After was over"
+        )
         if step in {"view", "wait"}:
-            gate.play_opponent()
+            proxy.play_opponent()
         if fault in {None, FaultKind.PAUSE_AFTER, FaultKind.SLOW}:
-            answer = gate.forward(request, self._minds.last_intent, timeout, began)
+            response = proxy.forward(request, self._intent_recorder.last_intent, timeout, sent_at)
             if fault is FaultKind.PAUSE_AFTER:
                 self._plan.pause()
-            return self.build_response(request, answer)
+            return self.build_response(request, response)
         return self._fail(request, fault, timeout.total)
 
     def _fail(
         self, request: requests.PreparedRequest, fault: FaultKind, limit: float
     ) -> requests.Response:
-        gate, meant, traits = self._gate, self._minds.last_intent, fault.effects
-        if "done" in traits:
-            gate.forward_immediately(request, meant)
-        if "late" in traits:
-            look = self._plan.view_count + 1 if "look" in traits else None
-            gate.delay(DelayedRequest(gate.clock.now() + LATE_ARRIVAL, look, request, meant))
-        if "beyond" in traits and not self.drops_unsent_bytes:
-            gate.delay(
-                DelayedRequest(gate.clock.now() + LATE_ARRIVALS[fault], None, request, meant)
+        proxy, intent, effects = self._proxy, self._intent_recorder.last_intent, fault.effects
+        if "done" in effects:
+            proxy.forward_immediately(request, intent)
+        if "late" in effects:
+            due_view_count = self._plan.view_count + 1 if "look" in effects else None
+            proxy.delay(
+                DelayedRequest(proxy.clock.now() + LATE_ARRIVAL, due_view_count, request, intent)
             )
-        if "crash" in traits:
+        if "beyond" in effects and not self.drops_unsent_bytes:
+            proxy.delay(
+                DelayedRequest(proxy.clock.now() + LATE_ARRIVALS[fault], None, request, intent)
+            )
+        if "crash" in effects:
             raise Crash(f"during {request.path_url}")
-        if "silent" in traits:
-            gate.clock.sleep(timedelta(seconds=limit))
+        if "silent" in effects:
+            proxy.clock.sleep(timedelta(seconds=limit))
             raise requests.ReadTimeout(f"no answer within {limit}")
         response = self._synthetic_response(fault)
         if response is None:
             raise requests.ConnectionError("connection reset by peer")
         if response.headers:
-            self._retry_allowed_at = gate.clock.now() + gate.max_retry_after
-        return self.build_response(request, response_of(response))
+            self._retry_allowed_at = proxy.clock.now() + proxy.max_retry_after
+        return self.build_response(request, to_urllib3_response(response))
 
     def _synthetic_response(self, fault: FaultKind) -> HttpResponse | None:
         """Return a response that the server has not given; None if the connection breaks."""
         if "page" in fault.effects:
-            return HttpResponse(PAGE_STATUSES[len(self._plan.steps) % len(PAGE_STATUSES)], (), PAGE)
+            return HttpResponse(
+                PAGE_STATUSES[len(self._plan.steps) % len(PAGE_STATUSES)], (), PROXY_PAGE
+            )
         if fault is FaultKind.NOT_FOUND_ONCE:
-            status, words = self._gate.server.not_found_response
-            return HttpResponse(status, (), json.dumps({"error": words}).encode())
-        return ANSWERS.get(fault)
+            status, message = self._proxy.server.not_found_response
+            return HttpResponse(status, (), json.dumps({"error": message}).encode())
+        return FAULT_RESPONSES.get(fault)
 
 
 LATE_ARRIVALS: Mapping[FaultKind, timedelta] = {
@@ -338,9 +350,9 @@ LATE_ARRIVALS: Mapping[FaultKind, timedelta] = {
 PAGE_STATUSES = (400, 401, 403, 404, 408, 409, 410, 413, 421)
 """What gateways, proxies and firewalls answer in place of the server; the next at each step."""
 
-PAGE = b"<!DOCTYPE html><html><body>Request blocked</body></html>"
-_SECONDS = (("Retry-After", str(int(RETRY_AFTER.total_seconds()))),)
-ANSWERS: Mapping[FaultKind, HttpResponse] = {
+PROXY_PAGE = b"<!DOCTYPE html><html><body>Request blocked</body></html>"
+_RETRY_HEADERS = (("Retry-After", str(int(RETRY_AFTER.total_seconds()))),)
+FAULT_RESPONSES: Mapping[FaultKind, HttpResponse] = {
     FaultKind.HTTP_500: HttpResponse(500, (), b'{"error":"Internal Server Error."}'),
     FaultKind.HTTP_500_DONE: HttpResponse(500, (), b'{"error":"Internal Server Error."}'),
     FaultKind.HTTP_408: HttpResponse(408, (), b"Request Timeout"),
@@ -348,28 +360,28 @@ ANSWERS: Mapping[FaultKind, HttpResponse] = {
     FaultKind.HTTP_409: HttpResponse(
         409, (), b'{"error":"Authenticated user is not the current player."}'
     ),
-    FaultKind.HTTP_429: HttpResponse(429, _SECONDS, b"slow down"),
-    FaultKind.HTTP_503: HttpResponse(503, _SECONDS, b"busy"),
+    FaultKind.HTTP_429: HttpResponse(429, _RETRY_HEADERS, b"slow down"),
+    FaultKind.HTTP_503: HttpResponse(503, _RETRY_HEADERS, b"busy"),
     FaultKind.GARBAGE: HttpResponse(200, (), b"<!DOCTYPE html><html><body>Our hotel</body></html>"),
     FaultKind.TRUNCATED: HttpResponse(200, (), b'[{"eventType":"Dra'),
 }
 
 
-def response_of(answer: HttpResponse) -> HTTPResponse:
-    headers, body = HTTPHeaderDict(answer.headers), io.BytesIO(answer.body)
-    return HTTPResponse(body, headers=headers, status=answer.status, preload_content=False)
+def to_urllib3_response(response: HttpResponse) -> HTTPResponse:
+    headers, body = HTTPHeaderDict(response.headers), io.BytesIO(response.body)
+    return HTTPResponse(body, headers=headers, status=response.status, preload_content=False)
 
 
-def action_in(request: requests.PreparedRequest) -> dict[str, Any]:
+def request_action(request: requests.PreparedRequest) -> dict[str, Any]:
     """Return the action of a request: its body, or the query of one that is sent by GET."""
     if request.method != "GET":
-        action: dict[str, Any] = json.loads(body_of(request))
+        action: dict[str, Any] = json.loads(request_body(request))
         return action
     query = parse_qsl(urlsplit(str(request.url)).query)
     return {name: int(value) if value.isdecimal() else value for name, value in query}
 
 
-def body_of(request: requests.PreparedRequest) -> bytes:
+def request_body(request: requests.PreparedRequest) -> bytes:
     body = request.body or b""
     return body if isinstance(body, bytes) else b"".join(cast("Iterable[bytes]", body))
 
@@ -381,6 +393,6 @@ def invoke_handler(
     parts, headers = urlsplit(str(request.url)), tuple(request.headers.items())
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     event = to_event(
-        HttpRequest(str(request.method), target, headers, body_of(request)), clock.now()
+        HttpRequest(str(request.method), target, headers, request_body(request)), clock.now()
     )
     return parse_response(handler(event, LocalLambdaContext("web", timedelta(seconds=29), clock)))

@@ -1,4 +1,4 @@
-"""A clock that stands still but for sleeps and steps, so that every run is the same."""
+"""Clock that only sleeps and steps advance, so that every run is the same."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,10 +8,10 @@ START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 class VirtualClock:
-    """A `Clock` for one worker at a time: sleeping passes time, waiting only waits.
+    """Clock for one worker at a time: sleeping advances the time, waiting does not.
 
-    A lease keeper in the background therefore never renews of its own accord; what is renewed
-    is renewed by the worker itself, at a step that can be numbered.
+    A lease keeper in the background therefore never renews a lease by itself. The worker
+    renews it at a numbered step.
     """
 
     def __init__(self) -> None:
@@ -31,21 +31,25 @@ class VirtualClock:
         return event.wait()
 
     def advance(self, duration: timedelta) -> None:
-        """Let `duration` pass."""
+        """Advance the time by `duration`."""
         self.elapsed += max(duration, timedelta(0))
 
 
 class SkewedClock:
-    """A machine's clock that is wrong; how it counts seconds begins anywhere."""
+    """Wrong clock of a machine; its monotonic seconds begin at any number."""
 
-    def __init__(self, true: VirtualClock, skew: timedelta) -> None:
-        self.reference, self.skew, self._counts_from = true, skew, abs(skew).total_seconds()
+    def __init__(self, reference: VirtualClock, skew: timedelta) -> None:
+        self.reference, self.skew, self._monotonic_offset = (
+            reference,
+            skew,
+            abs(skew).total_seconds(),
+        )
 
     def now(self) -> datetime:
         return self.reference.now() + self.skew
 
     def monotonic(self) -> float:
-        return self.reference.monotonic() + self._counts_from
+        return self.reference.monotonic() + self._monotonic_offset
 
     def sleep(self, duration: timedelta) -> None:
         self.reference.sleep(duration)

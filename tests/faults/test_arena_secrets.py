@@ -1,4 +1,4 @@
-"""Tests of where the arena client sends a password, and where the password never shows."""
+"""Tests that the arena client sends a password only to the arena, and never reveals it."""
 
 import logging
 
@@ -15,7 +15,7 @@ CANARY = "canary-7f3a"
 CREDENTIALS = Credentials("636438380ee778617e6e5be8", CANARY)
 
 
-def client(url: str) -> ArenaClient:
+def make_client(url: str) -> ArenaClient:
     return ArenaClient(url, CREDENTIALS)
 
 
@@ -35,25 +35,30 @@ def client(url: str) -> ArenaClient:
         "",
     ],
 )
-def test_an_address_that_is_none_or_unsafe_is_refused_with_advice(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"must look like https|use https|give them sep") as bad:
-        client(url)
-    assert CANARY not in str(bad.value)
+def test_an_invalid_or_unsafe_address_is_refused_with_advice(url: str) -> None:
+    with pytest.raises(
+        ConfigError, match=r"must look like https|use https|give them sep"
+    ) as caught:
+        make_client(url)
+    assert CANARY not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "url",
     ["https://arena.example.org/sub", "http://localhost:1", "http://[::1]:1", "http://127.9.9.9"],
 )
-def test_https_anywhere_and_http_at_home_are_addresses(url: str) -> None:
-    client(url).close()
+def test_https_anywhere_and_http_on_this_machine_are_valid_addresses(url: str) -> None:
+    make_client(url).close()
 
 
 @pytest.mark.parametrize("match_id", ["", "..", "a/b", "a?b", "a%2Fb", "ä", "a b"])
 def test_an_id_that_could_change_the_path_is_never_requested(match_id: str) -> None:
-    with FaultServer(full_response(body=bodies.RUNNING)) as arena, client(arena.url) as asking:
+    with (
+        FaultServer(full_response(body=bodies.RUNNING)) as arena,
+        make_client(arena.url) as arena_client,
+    ):
         with pytest.raises(NotFound, match="letters and digits"):
-            asking.get_match(match_id)
+            arena_client.get_match(match_id)
         assert arena.requests == []
 
 
@@ -65,7 +70,7 @@ def test_credentials_that_cannot_be_sent_are_refused(user: str, password: str) -
 
 
 def test_the_environment_sends_no_password_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy from the environment is not used."""
+    """The client ignores proxies that the environment names."""
     with (
         FaultServer(full_response(body=bodies.WHOAMI_RESPONSE)) as arena,
         FaultServer(full_response()) as proxy,
@@ -73,24 +78,24 @@ def test_the_environment_sends_no_password_elsewhere(monkeypatch: pytest.MonkeyP
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.setenv("no_proxy", "")
-        with client(arena.url) as asking:
-            asking.whoami()
+        with make_client(arena.url) as arena_client:
+            arena_client.whoami()
         assert proxy.requests == []
 
 
 def test_the_password_is_in_no_repr_no_error_and_no_log(caplog: pytest.LogCaptureFixture) -> None:
-    """Not even when the arena repeats it, as plain text or as the header it was sent in."""
+    """Nothing reveals it, even if the arena repeats it, plain or as the header that was sent."""
     caplog.set_level(logging.DEBUG)
-    echo = requests.auth._basic_auth_str(CREDENTIALS.user, CANARY)
+    authorization = requests.auth._basic_auth_str(CREDENTIALS.user, CANARY)
     script = (
-        full_response(400, b'{"error":"you sent %s"}' % echo.encode()),
+        full_response(400, b'{"error":"you sent %s"}' % authorization.encode()),
         full_response(401, b'{"error":"bad password %s"}' % CANARY.encode()),
         full_response(302, headers={"Location": f"/login?password={CANARY}"}),
     )
-    with FaultServer(*script) as arena, client(arena.url) as asking:
+    with FaultServer(*script) as arena, make_client(arena.url) as arena_client:
         for _ in script:
             with pytest.raises(RequestRejected, match="withheld"):
-                asking.whoami()
-        assert CANARY not in repr(asking) + repr(CREDENTIALS) + repr(vars(asking))
-        assert CANARY not in repr(asking._transport) + caplog.text
-        assert echo not in caplog.text
+                arena_client.whoami()
+        assert CANARY not in repr(arena_client) + repr(CREDENTIALS) + repr(vars(arena_client))
+        assert CANARY not in repr(arena_client._transport) + caplog.text
+        assert authorization not in caplog.text

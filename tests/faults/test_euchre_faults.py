@@ -1,4 +1,4 @@
-"""A store that fails, a process that dies: no answer changes, and none is ever illegal."""
+"""Tests of the Euchre service under store faults and crashes: its answers stay the same."""
 
 from collections.abc import Collection, Mapping
 from functools import cache
@@ -23,15 +23,17 @@ from cardsharp.games.euchre.simulation import shuffled_deck
 SEEDS = (4, 6, 48)  # deals that are called early, late and alone
 
 SPADES = 3
-DEALING = 6  # the deal in which our seats are 1 and 3, so that we discard; else they are 0 and 2
+DISCARDING_SEED = (
+    6  # the deal in which our seats are 1 and 3, so that we discard; else they are 0 and 2
+)
 
-CALLS = frozenset({"begin", "read", "append"})
+STORE_CALLS = frozenset({"begin", "read", "append"})
 
 
-def disturbed(
-    faults: Mapping[int, FaultKind], calls: Collection[str] = CALLS
+def service_with_faults(
+    faults: Mapping[int, FaultKind], calls: Collection[str] = STORE_CALLS
 ) -> tuple[EuchreServiceHarness, FaultPlan]:
-    """A service over a store of which these calls can go wrong, and do by their numbers."""
+    """Return a service and its fault plan; faults are given by the number of the store call."""
     plan = FaultPlan(VirtualClock(), faults)
     return EuchreServiceHarness("rules", FaultInjector(memory_store(), plan, calls)), plan
 
@@ -39,26 +41,26 @@ def disturbed(
 def play(
     seed: int, faults: Mapping[int, FaultKind]
 ) -> tuple[Deal, EuchreServiceHarness, FaultPlan, int]:
-    """A deal, our two seats asked over the protocol and the others told; how it went."""
-    service, plan = disturbed(faults)
+    """Play a deal with our two seats over the protocol; return the deal, and how it went."""
+    service, plan = service_with_faults(faults)
     remote, adapter = in_process_player(service)
-    seats = (1, 3) if seed == DEALING else (0, 2)
-    player, other = remote.for_match(seats), strategy_player("rules")
+    seats = (1, 3) if seed == DISCARDING_SEED else (0, 2)
+    player, opponent = remote.for_match(seats), strategy_player("rules")
     deal = play_deal(
-        shuffled_deck(Random(seed)), [player if seat in seats else other for seat in range(4)]
+        shuffled_deck(Random(seed)), [player if seat in seats else opponent for seat in range(4)]
     )
-    return deal, service, plan, adapter.restarts
+    return deal, service, plan, adapter.restart_count
 
 
 @cache
-def normal(seed: int) -> tuple[Deal, int]:
-    """The deal without any fault, and how many calls of the store it needs."""
+def faultless_deal(seed: int) -> tuple[Deal, int]:
+    """Return the deal without any fault, and the number of its store calls."""
     deal, service, plan, _ = play(seed, {})
     assert service.log.strategy_failures == []
     return deal, len(plan.steps)
 
 
-BEFALLEN = [
+FAULT_SEQUENCES = [
     *(
         (kind,)
         for kind in (*CRASHES, FaultKind.THROTTLED, FaultKind.RESPONSE_LOST, FaultKind.CONFLICT)
@@ -69,35 +71,37 @@ BEFALLEN = [
 """What befalls calls of the store; in the sample each call suffers one of them."""
 
 
-@pytest.mark.parametrize("kinds", BEFALLEN)
+@pytest.mark.parametrize("kinds", FAULT_SEQUENCES)
 def test_a_fault_at_any_store_call_changes_no_answer(
     kinds: tuple[FaultKind, ...],
 ) -> None:
-    """A client asks a service that died once more: the new process goes on from what is stored."""
-    expected, calls = normal(DEALING)
-    dies = kinds[0] in CRASHES
-    for number in range(BEFALLEN.index(kinds), calls, case_count(len(BEFALLEN), full=1)):
-        deal, service, _, deaths = play(DEALING, dict(enumerate(kinds, number)))
-        assert deal == expected, number
-        assert service.log.strategy_failures == [], number
-        assert deaths == dies, number
-        assert dies or service.log.other_errors, number
+    """A client repeats its request after a crash; the new process resumes from the store."""
+    expected, call_count = faultless_deal(DISCARDING_SEED)
+    is_crash = kinds[0] in CRASHES
+    for call_index in range(
+        FAULT_SEQUENCES.index(kinds), call_count, case_count(len(FAULT_SEQUENCES), full=1)
+    ):
+        deal, service, _, restart_count = play(DISCARDING_SEED, dict(enumerate(kinds, call_index)))
+        assert deal == expected, call_index
+        assert service.log.strategy_failures == [], call_index
+        assert restart_count == is_crash, call_index
+        assert is_crash or service.log.other_errors, call_index
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_store_that_fails_for_good_leaves_every_answer_legal(seed: int) -> None:
-    """From any call on: the coordinator refuses nothing, and every trouble is written down."""
-    for start in range(0, normal(seed)[1], case_count(8, full=1)):
+    """The coordinator accepts every answer, and every error is logged, from any call on."""
+    for start in range(0, faultless_deal(seed)[1], case_count(8, full=1)):
         assert play(seed, {start: FaultKind.STORE_DOWN})[1].log.other_errors
 
 
 @pytest.mark.parametrize("call", ["read", "append"])
 def test_a_store_that_fails_is_tried_three_times_a_request(call: str) -> None:
-    """If only the writing fails, the answer is the strategy's that would have been stored."""
-    service, plan = disturbed({0: FaultKind.STORE_DOWN}, {call})
+    """If only writing fails, the response is still the answer of the strategy."""
+    service, plan = service_with_faults({0: FaultKind.STORE_DOWN}, {call})
     deal = DealMessages(service)
     deal.begin([*CARDS[15:20], *CARDS[:15], *CARDS[20:]])
-    answer = deal.request_bid(1, 0)
+    response = deal.request_bid(1, 0)
     assert plan.steps == [call] * 3
     assert service.log.other_errors == [
         "trying again: StoreError: The store is down.",
@@ -105,4 +109,4 @@ def test_a_store_that_fails_is_tried_three_times_a_request(call: str) -> None:
         "an answer is not stored: StoreError: The store is down.",
     ]
     assert bool(service.log.strategy_failures) == (call == "read")
-    assert answer["suit"] == (-1 if call == "read" else SPADES), "who holds all of them calls"
+    assert response["suit"] == (-1 if call == "read" else SPADES), "who holds all of them calls"

@@ -1,4 +1,4 @@
-"""A proxy between us and an arena: what it sees, what it refuses, and where it is left out."""
+"""Tests of a proxy between us and an arena: its requests, its errors, and its exceptions."""
 
 import logging
 import os
@@ -13,7 +13,7 @@ from support import recorded_arena_responses as bodies
 from support.arena_server import ALICE, PASSWORDS, running_arena
 from support.certificates import certificate_for
 from support.cli import Cli, start_program
-from support.fault_server import CLOSE, Fault, FaultServer, full_response
+from support.fault_server import CLOSED_CONNECTION, Fault, FaultServer, full_response
 from support.forward_proxy import ForwardProxy
 from support.ports import unused_port
 
@@ -29,10 +29,17 @@ from cardsharp_tools.loopback import loopback_environment
 
 REMOTE = "arena.example"
 CANARY = "canary-ß☃-7f3a"
-ENCODED = "canary-%C3%9F%E2%98%83-7f3a"
-AS_ALICE = Credentials(ALICE, PASSWORDS[ALICE])
-ONCE = RequestLimits(max_attempts=1, read_timeout=timedelta(seconds=5))
-DEAD = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+ENCODED_CANARY = "canary-%C3%9F%E2%98%83-7f3a"
+ALICE_CREDENTIALS = Credentials(ALICE, PASSWORDS[ALICE])
+SINGLE_ATTEMPT_LIMITS = RequestLimits(max_attempts=1, read_timeout=timedelta(seconds=5))
+PROXY_VARIABLES = (
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,30 +49,32 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def port(tmp_path: Path, certificate: tuple[Path, Path]) -> Iterator[int]:
-    """The port of an arena with TLS, which a proxy calls `REMOTE`."""
+    """Yield the port of an arena with TLS, which a proxy calls `REMOTE`."""
     with running_arena(tmp_path, tls_files=certificate) as (arena, _):
         yield urlsplit(arena.url).port or 0
 
 
-def remote(proxy: str, ca: Path, limits: RequestLimits = ONCE) -> ArenaClient:
+def remote_client(
+    proxy: str, ca: Path, limits: RequestLimits = SINGLE_ATTEMPT_LIMITS
+) -> ArenaClient:
     address = ServiceAddress(f"https://{REMOTE}", ca, proxy=Proxy.parse(proxy))
-    return ArenaClient(address, AS_ALICE, limits)
+    return ArenaClient(address, ALICE_CREDENTIALS, limits)
 
 
-@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("uses_tls", [False, True])
 def test_an_arena_is_reached_through_a_proxy_that_reads_nothing(
-    port: int, certificate: tuple[Path, Path], *, secure: bool
+    port: int, certificate: tuple[Path, Path], *, uses_tls: bool
 ) -> None:
-    tls = certificate if secure else None
+    tls = certificate if uses_tls else None
     with ForwardProxy({REMOTE: port}, login=f"us:{CANARY}", tls=tls) as proxy:
-        with remote(proxy.url_as(f"us:{ENCODED}"), certificate[0]) as client:
+        with remote_client(proxy.url_with_login(f"us:{ENCODED_CANARY}"), certificate[0]) as client:
             assert client.whoami().name == "Alice"
             assert client.hello()
         ((line, headers),) = proxy.requests
         assert line.startswith(f"CONNECT {REMOTE}:443 "), "one connection for both"
         assert "Authorization" not in headers
-        assert proxy.sent
-        assert PASSWORDS[ALICE].encode() not in proxy.sent
+        assert proxy.tunnel_bytes
+        assert PASSWORDS[ALICE].encode() not in proxy.tunnel_bytes
 
 
 def test_a_proxy_that_wants_another_login_says_so_without_the_password(
@@ -73,18 +82,18 @@ def test_a_proxy_that_wants_another_login_says_so_without_the_password(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     with ForwardProxy(login="us:another") as proxy:
-        client = remote(proxy.url_as(f"us:{ENCODED}"), certificate[0])
+        client = remote_client(proxy.url_with_login(f"us:{ENCODED_CANARY}"), certificate[0])
         with client, pytest.raises(Unreachable, match="refuses the user and password") as caught:
             client.act("1" * 24, DRAW)
         assert not caught.value.outcome_unknown, "nothing can have been sent"
     output = f"{caught.value} {client!r} {proxy.requests and caplog.text}"
     assert CANARY not in output
-    assert ENCODED not in output
+    assert ENCODED_CANARY not in output
     assert str(proxy.port) in str(caught.value)
 
 
 def test_a_connection_that_the_proxy_blocks_is_reported(certificate: tuple[Path, Path]) -> None:
-    with ForwardProxy() as proxy, remote(proxy.url, certificate[0]) as client:
+    with ForwardProxy() as proxy, remote_client(proxy.url, certificate[0]) as client:
         with pytest.raises(Unreachable, match=r"makes no connection .* 403") as caught:
             client.act("1" * 24, DRAW)
         assert not caught.value.outcome_unknown
@@ -93,7 +102,7 @@ def test_a_connection_that_the_proxy_blocks_is_reported(certificate: tuple[Path,
 def test_a_missing_proxy_is_named(certificate: tuple[Path, Path]) -> None:
     url = f"http://127.0.0.1:{unused_port()}"
     with (
-        remote(url, certificate[0]) as client,
+        remote_client(url, certificate[0]) as client,
         pytest.raises(Unreachable, match=f"no connection to the proxy {url}") as caught,
     ):
         client.act("1" * 24, DRAW)
@@ -101,11 +110,11 @@ def test_a_missing_proxy_is_named(certificate: tuple[Path, Path]) -> None:
 
 
 def test_the_certificate_of_a_proxy_is_checked(tmp_path: Path) -> None:
-    certificate, other = (certificate_for(tmp_path) for _ in range(2))
-    del other  # the second is written over the first, which the proxy has read by then
+    certificate, second_certificate = (certificate_for(tmp_path) for _ in range(2))
+    del second_certificate  # the second is written over the first, which the proxy has read by then
     with ForwardProxy(tls=certificate) as proxy:
         address = ServiceAddress(f"https://{REMOTE}", proxy=Proxy.parse(proxy.url))
-        client = ArenaClient(address, AS_ALICE, ONCE)
+        client = ArenaClient(address, ALICE_CREDENTIALS, SINGLE_ATTEMPT_LIMITS)
         with client, pytest.raises(UntrustedCertificate, match="certificate of the proxy"):
             client.whoami()
     assert proxy.requests == []
@@ -115,7 +124,7 @@ def test_an_address_that_promises_tls_at_a_plain_proxy_is_named(
     certificate: tuple[Path, Path],
 ) -> None:
     with ForwardProxy() as proxy:
-        client = remote(proxy.url.replace("http", "https"), certificate[0])
+        client = remote_client(proxy.url.replace("http", "https"), certificate[0])
         with client, pytest.raises(Unreachable, match="does not speak TLS"):
             client.whoami()
 
@@ -123,26 +132,26 @@ def test_an_address_that_promises_tls_at_a_plain_proxy_is_named(
 def test_a_write_that_was_sent_through_a_proxy_stays_in_doubt(
     certificate: tuple[Path, Path],
 ) -> None:
-    """The library calls a break after the request a proxy's; the action may have been done."""
-    with secure_faults(certificate, CLOSE) as arena:
+    """A connection that breaks after the request leaves the outcome of an action unknown."""
+    with tls_fault_server(certificate, CLOSED_CONNECTION) as arena:
         with (
             ForwardProxy({REMOTE: arena.server_port}) as proxy,
-            remote(proxy.url, certificate[0]) as client,
+            remote_client(proxy.url, certificate[0]) as client,
             pytest.raises(Unreachable, match=f"through the proxy {proxy.url}") as caught,
         ):
             client.act("1" * 24, DRAW)
-        assert [seen.method for seen in arena.requests] == ["POST"]
+        assert [request.method for request in arena.requests] == ["POST"]
     assert caught.value.outcome_unknown
 
 
 def test_a_proxy_that_answers_for_ever_is_cut_off(certificate: tuple[Path, Path]) -> None:
-    """Each line is in time, so that no limit of a socket ends it."""
-    short = RequestLimits(
+    """Endless headers end at the total timeout, although each line comes in time."""
+    short_limits = RequestLimits(
         max_attempts=1, read_timeout=timedelta(seconds=0.5), total_timeout=timedelta(seconds=0.5)
     )
     with (
-        ForwardProxy({REMOTE: 1}, babbles=True) as proxy,
-        remote(proxy.url, certificate[0], short) as client,
+        ForwardProxy({REMOTE: 1}, sends_endless_headers=True) as proxy,
+        remote_client(proxy.url, certificate[0], short_limits) as client,
         pytest.raises(ArenaError),
     ):
         client.whoami()
@@ -151,17 +160,17 @@ def test_a_proxy_that_answers_for_ever_is_cut_off(certificate: tuple[Path, Path]
 def test_an_arena_on_this_machine_needs_no_proxy() -> None:
     with FaultServer(full_response(body=bodies.WHOAMI_RESPONSE)) as arena, ForwardProxy() as proxy:
         address = ServiceAddress(arena.url, proxy=Proxy.parse(proxy.url))
-        with ArenaClient(address, AS_ALICE, ONCE) as client:
+        with ArenaClient(address, ALICE_CREDENTIALS, SINGLE_ATTEMPT_LIMITS) as client:
             client.whoami()
         assert proxy.requests == []
 
 
-def test_no_proxy_is_sent_the_password_of_an_arena_without_tls() -> None:
+def test_a_proxy_never_gets_the_password_of_an_arena_without_tls() -> None:
     """A proxy could read a password that is sent without TLS, even in a private network."""
     proxy = Proxy.parse("http://proxy.lan:3128")
     address = ServiceAddress("http://arena.lan", allow_plain_http=True, proxy=proxy)
     with pytest.raises(ConfigError, match="would read the password"):
-        ArenaClient(address, AS_ALICE, ONCE)
+        ArenaClient(address, ALICE_CREDENTIALS, SINGLE_ATTEMPT_LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -189,8 +198,8 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_its_password(
     ("url", "display_text"),
     [
         ("proxy.example:3128", "http://proxy.example:3128"),
-        (f"https://us:{ENCODED}@proxy.example", "https://proxy.example"),
-        (f"http://us:{ENCODED}@127.0.0.1:3128", "http://127.0.0.1:3128"),
+        (f"https://us:{ENCODED_CANARY}@proxy.example", "https://proxy.example"),
+        (f"http://us:{ENCODED_CANARY}@127.0.0.1:3128", "http://127.0.0.1:3128"),
     ],
 )
 def test_a_proxy_is_displayed_without_its_password(url: str, display_text: str) -> None:
@@ -198,7 +207,7 @@ def test_a_proxy_is_displayed_without_its_password(url: str, display_text: str) 
     assert str(proxy) == display_text
     assert "7f3a" not in repr(WorkerSettings.load({"CARDSHARP_PROXY": url}))
     if "@" in url:
-        assert redact(f"{CANARY} {ENCODED}") == "[redacted] [redacted]"
+        assert redact(f"{CANARY} {ENCODED_CANARY}") == "[redacted] [redacted]"
 
 
 def test_doctor_names_the_proxy(
@@ -207,8 +216,10 @@ def test_doctor_names_the_proxy(
     monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[ALICE])
     arena = ("--url", f"https://{REMOTE}", "--user", ALICE, "--ca-file", str(certificate[0]))
     with ForwardProxy({REMOTE: port}, login=f"us:{CANARY}") as proxy:
-        result = cli("doctor", *arena, "--proxy", proxy.url_as(f"us:{ENCODED}"), "--json")
-        checks = {each["check"]: each for each in result.json()}
+        result = cli(
+            "doctor", *arena, "--proxy", proxy.url_with_login(f"us:{ENCODED_CANARY}"), "--json"
+        )
+        checks = {check_result["check"]: check_result for check_result in result.json()}
         assert result.code == 0, result
         assert checks["proxy"]["text"] == f"{proxy.url} leads to the arena"
         assert checks["credentials"]["text"] == "Alice, player"
@@ -218,9 +229,9 @@ def test_doctor_names_the_proxy(
         assert "refuses the user and password" in " ".join(refused.out.split())
     monkeypatch.delenv("CARDSHARP_PROXY")
     monkeypatch.setenv("https_proxy", proxy.url)
-    bare = cli("doctor", *arena)
-    assert "https_proxy is ignored" in " ".join(bare.out.split())
-    for cli_result in (result, refused, bare):
+    result_without_proxy = cli("doctor", *arena)
+    assert "https_proxy is ignored" in " ".join(result_without_proxy.out.split())
+    for cli_result in (result, refused, result_without_proxy):
         assert "7f3a" not in cli_result.out + cli_result.err
 
 
@@ -259,14 +270,14 @@ def test_every_command_that_speaks_to_a_remote_service_takes_the_proxy(
         result = cli(*command)
         assert result.code == 3, result
         assert f"the proxy {proxy.url} makes no connection" in result.err
-        first = proxy.requests[0][0]
-        assert first.startswith(f"CONNECT {REMOTE}:443 ")
+        request_line = proxy.requests[0][0]
+        assert request_line.startswith(f"CONNECT {REMOTE}:443 ")
         if command[0] in {"stats", "analyse", "lab"}:
             return  # of these the variable is the only way
         proxy.requests.clear()
         monkeypatch.delenv("CARDSHARP_PROXY")
         assert cli(*command, "--proxy", proxy.url).code == 3
-        assert proxy.requests[0][0] == first
+        assert proxy.requests[0][0] == request_line
         assert "CARDSHARP_PROXY" not in os.environ
 
 
@@ -280,11 +291,11 @@ def test_a_service_without_secrets_is_reached_by_http_through_a_proxy(
             line, headers = proxy.requests[0]
         assert line.startswith(f"GET http://{REMOTE}/api/matches?")
         assert "Authorization" not in headers
-        assert [seen.path.partition("?")[0] for seen in arena.requests] == ["/api/matches"]
+        assert [request.path.partition("?")[0] for request in arena.requests] == ["/api/matches"]
 
 
-def secure_faults(certificate: tuple[Path, Path], *script: Fault) -> FaultServer:
-    """A server that misbehaves behind TLS."""
+def tls_fault_server(certificate: tuple[Path, Path], *script: Fault) -> FaultServer:
+    """Return a fault server behind TLS."""
     server = FaultServer(*script)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
@@ -296,10 +307,10 @@ def secure_faults(certificate: tuple[Path, Path], *script: Fault) -> FaultServer
 
 
 @pytest.fixture
-def dead_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForwardProxy]:
-    """A proxy that all variables of the environment name, and that nobody may ask."""
+def untouched_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForwardProxy]:
+    """Yield a proxy that all variables of the environment name, and that gets no request."""
     with ForwardProxy() as proxy:
-        for name in DEAD:
+        for name in PROXY_VARIABLES:
             monkeypatch.setenv(name, proxy.url)
         for name in ("no_proxy", "NO_PROXY"):
             monkeypatch.delenv(name, raising=False)
@@ -307,19 +318,19 @@ def dead_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForwardProxy]:
         assert proxy.requests == []
 
 
-def test_the_emulator_is_reached_directly(dead_proxy: ForwardProxy) -> None:
-    assert dead_proxy.requests == []
+def test_the_emulator_is_reached_directly(untouched_proxy: ForwardProxy) -> None:
+    assert untouched_proxy.requests == []
     with Emulator() as emulator:
         assert emulator.create_resources().tables
 
 
 @pytest.mark.parametrize("cloud", ["embedded", pytest.param("emulator", marks=pytest.mark.slow)])
-def test_a_match_on_this_machine_asks_no_proxy(
-    cloud: str, dead_proxy: ForwardProxy, tmp_path: Path
+def test_a_match_on_this_machine_uses_no_proxy(
+    cloud: str, untouched_proxy: ForwardProxy, tmp_path: Path
 ) -> None:
-    around = {"XDG_DATA_HOME": str(tmp_path), "CARDSHARP_PROXY": dead_proxy.url}
-    line = ("play", "--cloud", cloud, "--opponent", "random", "--seed", "3", "--json")
-    with start_program(*line, environment=around) as process:
+    environment = {"XDG_DATA_HOME": str(tmp_path), "CARDSHARP_PROXY": untouched_proxy.url}
+    arguments = ("play", "--cloud", cloud, "--opponent", "random", "--seed", "3", "--json")
+    with start_program(*arguments, environment=environment) as process:
         _, stderr = process.communicate()
     assert process.returncode == 0, stderr
 

@@ -1,9 +1,9 @@
-"""Access table of the arena: every route, requested by every kind of client.
+"""Tests of the arena's access table: every route, requested by every kind of client.
 
-A new route needs a row in `tests/samples/arena_access.txt`. A cell is the status, and letters for
-what the response shows: o - ids of the asker's matches, f - ids of other matches, s - a secret of a
-match (its seed, its draw pile, the addresses of its players), e - an e-mail address. Whatever has
-no letter is not in the response, and passwords never are.
+A new route needs a row in `tests/samples/arena_access.txt`. A cell has the status, and
+letters for what the response shows: o - ids of the requester's matches, f - ids of other
+matches, s - a secret of a match (its seed, its draw pile, the addresses of its players),
+e - an e-mail address. A response shows only what its letters say, and never a password.
 """
 
 import re
@@ -22,13 +22,13 @@ from support.arena_server import (
     OUTSIDER,
     PASSWORDS,
     ArenaHttpClient,
-    HttpResponse,
+    ArenaHttpResponse,
     ManualClock,
     basic_auth,
     write_players,
 )
 from support.case_counts import case_count
-from support.cloud_arena import Opened
+from support.cloud_arena import ArenaFactory
 from support.recordings import sample_rows as table
 
 from cardsharp.contest.contest_file import create_contest_in
@@ -40,12 +40,12 @@ from cardsharp.games.deadmansdraw.arena.access.users import load_players_by_id
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
-OTHER = "636438380ee778617e6e5c00"
-ASKERS = {
+UNINVOLVED_PLAYER = "636438380ee778617e6e5c00"
+REQUESTERS = {
     "admin": ADMIN,  # the organiser
     "Alice": ALICE,  # takes part in all matches here, and is to move
     "Bob": BOB,  # takes part in the cup's
-    "other": OTHER,  # takes part in none
+    "other": UNINVOLVED_PLAYER,  # takes part in none
     "dummy": DUMMY,  # takes part in Alice's practice matches
     "gone": OUTSIDER,  # took part in a match with Alice
     "wrong": ALICE,  # with another password
@@ -53,14 +53,14 @@ ASKERS = {
     "spectator": None,  # nobody, where the arena is run with --public
 }
 
-WRONG = basic_auth(ALICE, {ALICE: "guess"})
+WRONG_CREDENTIALS = basic_auth(ALICE, {ALICE: "guess"})
 
-MATCHES = {"cup": ADMIN, "ended": ADMIN, "practice": ALICE, "practised": ALICE}
+CREATORS_BY_MATCH_KIND = {"cup": ADMIN, "ended": ADMIN, "practice": ALICE, "practised": ALICE}
 """The kinds of matches, by who creates them; two of them have ended."""
 
 
-class Row(NamedTuple):
-    """A request, between which players if it begins a match, and what each asker is answered."""
+class AccessRow(NamedTuple):
+    """A request, the players of a match that it creates, and the expected cell by requester."""
 
     method: str
     path: str
@@ -68,18 +68,18 @@ class Row(NamedTuple):
     cells: dict[str, str]
 
 
-def every_row() -> Iterator[Row]:
-    lines = [line.rsplit(maxsplit=len(ASKERS)) for line in table("arena_access")]
+def read_access_rows() -> Iterator[AccessRow]:
+    lines = [line.rsplit(maxsplit=len(REQUESTERS)) for line in table("arena_access")]
     for request, *cells in lines[1:]:
-        method, path, *between = request.split()  # and perhaps: for one and another
-        yield Row(method, path, between[1::2], dict(zip(ASKERS, cells, strict=True)))
+        method, path, *player_words = request.split()  # and perhaps: for one and another
+        yield AccessRow(method, path, player_words[1::2], dict(zip(REQUESTERS, cells, strict=True)))
 
 
-ROWS = list(every_row())
+ROWS = list(read_access_rows())
 
 
-class World:
-    """An arena with matches of each kind, the clients that ask, and what a response reveals."""
+class AccessTestArena:
+    """An arena with matches of each kind, its requesters, and what a response reveals."""
 
     def __init__(
         self, arena: ArenaServer, client: ArenaHttpClient, abandoned_match: str, *, public: bool
@@ -91,13 +91,19 @@ class World:
             for method in (route.methods or set()) - {"HEAD"}
         }
         self.client = client
-        self.askers = [asker for asker in ASKERS if asker != ("nobody" if public else "spectator")]
-        self.taking_part = {abandoned_match: {ALICE, OUTSIDER}}
-        self.matches = {kind: self.create(kind) for kind in MATCHES} | {"left": abandoned_match}
+        self.requesters = [
+            requester
+            for requester in REQUESTERS
+            if requester != ("nobody" if public else "spectator")
+        ]
+        self.players_by_match = {abandoned_match: {ALICE, OUTSIDER}}
+        self.matches = {kind: self.create_match(kind) for kind in CREATORS_BY_MATCH_KIND} | {
+            "left": abandoned_match
+        }
 
-    def create(self, kind: str) -> str:
-        """A new match of a kind, in which Alice is to move."""
-        creator = MATCHES[kind]
+    def create_match(self, kind: str) -> str:
+        """Create a match of a kind, in which Alice is to move, and return its id."""
+        creator = CREATORS_BY_MATCH_KIND[kind]
         players = [ALICE, BOB if creator == ADMIN else DUMMY]
         body = {
             "playerids": players,
@@ -107,57 +113,67 @@ class World:
             "discardPile": [],
         }
         match = str(self.client.post("/api/matches", creator, body).json()["id"])
-        seen = self.client.get(f"/api/matches/{match}", creator).json()
-        assert seen["activePlayerIndex"] == 0
+        match_view = self.client.get(f"/api/matches/{match}", creator).json()
+        assert match_view["activePlayerIndex"] == 0
         if kind in ("ended", "practised"):
             self.client.request("DELETE", f"/api/matches/{match}/terminate", creator, {})
-        self.taking_part[match] = set(players)
+        self.players_by_match[match] = set(players)
         return match
 
-    def ask(self, row: Row, asker: str) -> HttpResponse:
+    def request(self, row: AccessRow, requester: str) -> ArenaHttpResponse:
         """Send a request and return its response; matches that it could change are new."""
-        user = ASKERS[asker]
-        writes = row.method not in ("GET", "HEAD")
-        fresh = {
-            kind: self.create(kind) for kind in MATCHES if writes and f"{{{kind}}}" in row.path
+        user = REQUESTERS[requester]
+        is_write = row.method not in ("GET", "HEAD")
+        new_matches = {
+            kind: self.create_match(kind)
+            for kind in CREATORS_BY_MATCH_KIND
+            if is_write and f"{{{kind}}}" in row.path
         }
-        people = {"alice": ALICE, "bob": BOB, "dummy": DUMMY, "removed": OUTSIDER, "me": user}
-        named = self.matches | fresh | people | {"none": "f" * 24, "name": "look.css"}
+        ids_by_name = {"alice": ALICE, "bob": BOB, "dummy": DUMMY, "removed": OUTSIDER, "me": user}
+        path_values = (
+            self.matches | new_matches | ids_by_name | {"none": "f" * 24, "name": "look.css"}
+        )
         body: dict[str, object] = {"etype": "Draw"}
         if row.players:
-            body = {"playerids": [named[player] or "" for player in row.players]}
-        path = row.path.format(**named)
-        headers = {"Authorization": WRONG} if asker == "wrong" else None
-        return self.client.request(row.method, path, user, body if writes else None, headers)
+            body = {"playerids": [path_values[player] or "" for player in row.players]}
+        path = row.path.format(**path_values)
+        headers = {"Authorization": WRONG_CREDENTIALS} if requester == "wrong" else None
+        return self.client.request(row.method, path, user, body if is_write else None, headers)
 
-    def visible_letters(self, answer: HttpResponse, asker: str) -> str:
-        """Return the letters for what a response reveals to its asker."""
-        visible_matches = {match for match in self.taking_part if match in answer.text}
-        asker_matches = {
-            match for match in visible_matches if ASKERS[asker] in self.taking_part[match]
+    def visible_letters(self, response: ArenaHttpResponse, requester: str) -> str:
+        """Return the letters for what a response reveals to its requester."""
+        visible_matches = {match for match in self.players_by_match if match in response.text}
+        requester_matches = {
+            match
+            for match in visible_matches
+            if REQUESTERS[requester] in self.players_by_match[match]
         }
         secrets = ("canary-", '"drawPile":[', 'Kraken","value":7', '"clientIP":"')
         visibility = {
-            "s": any(secret in answer.text for secret in secrets),
-            "o": bool(asker_matches),
-            "f": bool(visible_matches - asker_matches),
-            "e": "@example.com" in answer.text,
+            "s": any(secret in response.text for secret in secrets),
+            "o": bool(requester_matches),
+            "f": bool(visible_matches - requester_matches),
+            "e": "@example.com" in response.text,
         }
         return "".join(letter for letter, is_visible in visibility.items() if is_visible)
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["closed", "public"])
-def world(
-    opened: Opened, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    """An arena with a contest that has begun, and a match of a team that was removed since."""
-    folder, at_once = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
+def access_arena(
+    opened: ArenaFactory, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[AccessTestArena]:
+    """An arena with a running contest, and a match of a team that was removed later."""
+    folder, short_timeout = tmp_path_factory.mktemp("arena"), timedelta(milliseconds=1)
     teams = load_players_by_id(write_players(folder))
     contest = create_contest_in(folder / "contest", ContestSettings("cup", seed="canary-contest"))
     for team in ("a" * 24, "b" * 24):
         contest.append_team(TeamEntry(team, f"Team {team[0]}", "canary-ha1"))
     contest.start_contest()
-    options = {"clock": ManualClock(), "long_poll_timeout": at_once, "watchdog_interval": at_once}
+    options = {
+        "clock": ManualClock(),
+        "long_poll_timeout": short_timeout,
+        "watchdog_interval": short_timeout,
+    }
     # Hundreds of wrong passwords, one after the other, are not to be slowed here.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(throttling, "throttle_delay", lambda _over: timedelta())
@@ -169,71 +185,93 @@ def world(
             abandoned_match = arena.create_match_and_get_id([ALICE, OUTSIDER], seed="canary-left")
             del teams[OUTSIDER]
             arena._arena.mount_pages(ContestPages(lambda: ContestRepository(contest.documents)))
-            yield World(arena, client, abandoned_match, public=request.param)
+            yield AccessTestArena(arena, client, abandoned_match, public=request.param)
     contest.close()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
-def test_every_asker_gets_the_response_of_the_access_table(world: World, row: Row) -> None:
-    """No answer has a password or what proves it; the dummy's is everybody's.
+def test_every_requester_gets_the_response_of_the_access_table(
+    access_arena: AccessTestArena, row: AccessRow
+) -> None:
+    """No response has a password or its hash, except that of the dummy, which is public.
 
-    A HEAD tells the same status, and no body; in the sample the organiser and the last one ask it.
+    A HEAD request gets the same status without a body. By default, only the organiser and the
+    last requester send it.
     """
-    secret = {user: password for user, password in PASSWORDS.items() if user != DUMMY}
-    proofs = [*secret.values(), *(digest_ha1(user, password) for user, password in secret.items())]
-    heads = world.askers[:: case_count(len(world.askers) - 1, full=1)]
+    passwords = {user: password for user, password in PASSWORDS.items() if user != DUMMY}
+    proofs = [
+        *passwords.values(),
+        *(digest_ha1(user, password) for user, password in passwords.items()),
+    ]
+    head_requesters = access_arena.requesters[
+        :: case_count(len(access_arena.requesters) - 1, full=1)
+    ]
     responses = {}
-    for asker in world.askers:
-        answer = world.ask(row, asker)
-        responses[asker] = f"{answer.status}{world.visible_letters(answer, asker)}"
-        assert not [proof for proof in proofs if proof in answer.text]
-        if row.method == "GET" and asker in heads:
-            head = world.ask(row._replace(method="HEAD"), asker)
-            assert (head.status, head.raw) == (answer.status, b"")
-    assert responses == {asker: row.cells[asker] for asker in world.askers}
+    for requester in access_arena.requesters:
+        response = access_arena.request(row, requester)
+        responses[requester] = (
+            f"{response.status}{access_arena.visible_letters(response, requester)}"
+        )
+        assert not [proof for proof in proofs if proof in response.text]
+        if row.method == "GET" and requester in head_requesters:
+            head = access_arena.request(row._replace(method="HEAD"), requester)
+            assert (head.status, head.raw) == (response.status, b"")
+    assert responses == {requester: row.cells[requester] for requester in access_arena.requesters}
 
 
-def test_a_client_that_signs_in_on_a_challenge_gets_player_responses(world: World) -> None:
-    """Alice's client sends no password before a challenge: so what only a player may ask has one.
+def test_a_client_that_signs_in_on_a_challenge_gets_player_responses(
+    access_arena: AccessTestArena,
+) -> None:
+    """Alice's client sends its password only after a challenge, so restricted routes send one.
 
-    Without one it gets, at a public arena, what a spectator gets.
+    Without a challenge the client gets the response of a spectator.
     """
     for row in ROWS:
-        unasked = world.ask(row, world.askers[-1])
-        summary, expected = (
-            f"{unasked.status}{world.visible_letters(unasked, 'spectator')}",
+        challenge = access_arena.request(row, access_arena.requesters[-1])
+        summary, expected_requester = (
+            f"{challenge.status}{access_arena.visible_letters(challenge, 'spectator')}",
             "spectator",
         )
-        if "www-authenticate" in unasked.headers:
-            assert unasked.status == 401, row
-            answer, expected = world.ask(row, "Alice"), "Alice"
-            summary = f"{answer.status}{world.visible_letters(answer, 'Alice')}"
-        elif "spectator" not in world.askers:
-            expected = "nobody"
-        assert summary == row.cells[expected], row
+        if "www-authenticate" in challenge.headers:
+            assert challenge.status == 401, row
+            response, expected_requester = access_arena.request(row, "Alice"), "Alice"
+            summary = f"{response.status}{access_arena.visible_letters(response, 'Alice')}"
+        elif "spectator" not in access_arena.requesters:
+            expected_requester = "nobody"
+        assert summary == row.cells[expected_requester], row
 
 
-def test_every_route_has_a_row_and_each_of_the_api_is_in_the_document_by_hand(world: World) -> None:
-    """And every row a route: what is new is looked at by everybody before it is there."""
-    named = re.compile(r"\{(?!name)\w+\}")
-    covered_routes = {(row.method, named.sub("{id}", row.path.partition("?")[0])) for row in ROWS}
-    assert covered_routes == world.routes
-    document = world.client.get("/swagger.json", ADMIN).json()
-    described = {
+def test_every_route_has_a_row_and_every_api_route_is_documented(
+    access_arena: AccessTestArena,
+) -> None:
+    """Every row has a route, every route a row, and every API route an OpenAPI entry."""
+    path_parameter = re.compile(r"\{(?!name)\w+\}")
+    covered_routes = {
+        (row.method, path_parameter.sub("{id}", row.path.partition("?")[0])) for row in ROWS
+    }
+    assert covered_routes == access_arena.routes
+    document = access_arena.client.get("/swagger.json", ADMIN).json()
+    documented_routes = {
         (method.upper(), path)
         for path, operations in document["paths"].items()
         for method in operations
     }
-    with_bodies = {(method, path) for method, path in described if method != "HEAD"}
-    assert with_bodies == {route for route in world.routes if route[1].startswith("/api/")}
+    documented_without_head = {
+        (method, path) for method, path in documented_routes if method != "HEAD"
+    }
+    assert documented_without_head == {
+        route for route in access_arena.routes if route[1].startswith("/api/")
+    }
 
 
-def test_no_action_is_played_for_another(world: World) -> None:
-    """A body that names another player changes nothing: the credentials alone decide."""
-    match = world.create("cup")
-    original_match = world.client.get(f"/api/matches/{match}", ADMIN).json()
-    for user, field in product((ADMIN, BOB, OTHER, DUMMY), ("playerId", "_id", "username", "user")):
+def test_no_action_is_played_for_another(access_arena: AccessTestArena) -> None:
+    """A request that names another player changes nothing: only the credentials count."""
+    match = access_arena.create_match("cup")
+    original_match = access_arena.client.get(f"/api/matches/{match}", ADMIN).json()
+    for user, field in product(
+        (ADMIN, BOB, UNINVOLVED_PLAYER, DUMMY), ("playerId", "_id", "username", "user")
+    ):
         body = {"etype": "Draw", field: ALICE, "playerIndex": 0}
         path = f"/api/matches/{match}?{field}={ALICE}"
-        assert world.client.post(path, user, body).status in (401, 409)
-    assert world.client.get(f"/api/matches/{match}", ADMIN).json() == original_match
+        assert access_arena.client.post(path, user, body).status in (401, 409)
+    assert access_arena.client.get(f"/api/matches/{match}", ADMIN).json() == original_match

@@ -1,4 +1,4 @@
-"""The arena in the cloud: many processes, which know each other by one table."""
+"""Tests of the arena in the cloud: many processes that share one table."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from support.arena_server import (
     ManualClock,
     write_players,
 )
-from support.cloud_arena import ITEM_TTL, Opened, cloud_arena_factory
+from support.cloud_arena import ITEM_TTL, ArenaFactory, cloud_arena_factory
 
 from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
@@ -37,7 +37,7 @@ from cardsharp.games.deadmansdraw.arena.access.dynamo_players import (
 from cardsharp.games.deadmansdraw.arena.match import (
     ArenaMatch,
     RequestTimeAndAddress,
-    force_end_turn,
+    end_overdue_turn,
 )
 from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import (
     MAX_NEWEST,
@@ -53,11 +53,11 @@ from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
-Pair = tuple[tuple[ArenaServer, ArenaHttpClient], tuple[ArenaServer, ArenaHttpClient]]
+ArenaPair = tuple[tuple[ArenaServer, ArenaHttpClient], tuple[ArenaServer, ArenaHttpClient]]
 
 
 @pytest.fixture
-def opened(emulator: Emulator) -> Opened:
+def opened(emulator: Emulator) -> ArenaFactory:
     return cloud_arena_factory(emulator)
 
 
@@ -67,14 +67,14 @@ def table(emulator: Emulator, tmp_path: Path) -> DynamoTable:
 
 
 @pytest.fixture
-def two(opened: Opened, table: DynamoTable, tmp_path: Path) -> Iterator[Pair]:
+def arena_pair(opened: ArenaFactory, table: DynamoTable, tmp_path: Path) -> Iterator[ArenaPair]:
     with opened(tmp_path, table=table) as first, opened(tmp_path, table=table) as second:
         yield first, second
 
 
-def test_simultaneous_actions_are_applied_one_at_a_time(two: Pair) -> None:
-    """As if they had come one after another: nothing is lost, and nothing happens twice."""
-    (first_arena, first_client), (second_arena, _) = two
+def test_simultaneous_actions_are_applied_one_at_a_time(arena_pair: ArenaPair) -> None:
+    """Each of the simultaneous actions is applied once or rejected."""
+    (first_arena, first_client), (second_arena, _) = arena_pair
     match = first_arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
     start = Barrier(8)
 
@@ -91,16 +91,16 @@ def test_simultaneous_actions_are_applied_one_at_a_time(two: Pair) -> None:
     assert set(statuses) <= {200, 400, 409, 503}
 
 
-def test_a_nonce_and_a_wait_work_across_processes(two: Pair) -> None:
-    """The seal is made of the organiser's password, which all of them know."""
-    (first_arena, _), (second_arena, second_client) = two
+def test_a_nonce_and_a_wait_work_across_processes(arena_pair: ArenaPair) -> None:
+    """A nonce is sealed with the organiser's password, which all processes know."""
+    (first_arena, _), (second_arena, second_client) = arena_pair
     with requests.Session() as session:
         session.auth = HTTPDigestAuth(ALICE, PASSWORDS[ALICE])
         responses = [
             session.get(f"{arena.url}/api/whoami")
             for arena in (first_arena, second_arena, first_arena, second_arena)
         ]
-    results = [(answer.status_code, len(answer.history)) for answer in responses]
+    results = [(response.status_code, len(response.history)) for response in responses]
     assert results == [(200, 1), (200, 0), (200, 0), (200, 0)]
     match = first_arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
     polls = [
@@ -113,7 +113,7 @@ def test_a_nonce_and_a_wait_work_across_processes(two: Pair) -> None:
 
 
 def test_changes_of_teams_and_passwords_apply_without_a_restart(
-    opened: Opened, table: DynamoTable, emulator: Emulator, tmp_path: Path
+    opened: ArenaFactory, table: DynamoTable, emulator: Emulator, tmp_path: Path
 ) -> None:
     clock = ManualClock()
     with opened(tmp_path, table=table, clock=clock) as (_, client):
@@ -135,9 +135,9 @@ def test_changes_of_teams_and_passwords_apply_without_a_restart(
 
 
 def test_a_late_turn_is_ended_by_another_process(
-    opened: Opened, table: DynamoTable, tmp_path: Path
+    opened: ArenaFactory, table: DynamoTable, tmp_path: Path
 ) -> None:
-    """A process that has just begun gives nobody new time."""
+    """A new process does not extend a turn."""
     clock = ManualClock()
     with opened(tmp_path, table=table, clock=clock) as (arena, _):
         match = arena.create_match_and_get_id([ALICE, BOB], timeout=timedelta(seconds=7))
@@ -147,38 +147,42 @@ def test_a_late_turn_is_ended_by_another_process(
         assert [entry["_id"] for entry in late_matches] == [match]
 
 
-def begun(lobby: DynamoMatchRepository, arena: ArenaServer) -> ArenaMatch:
+def create_match(repository: DynamoMatchRepository, arena: ArenaServer) -> ArenaMatch:
     match_id = arena.create_match_and_get_id(
         [ALICE, BOB], seed="norandom", timeout=timedelta(seconds=1)
     )
-    return lobby.get(match_id)
+    return repository.get(match_id)
 
 
-def test_a_move_with_a_lost_response_is_made_once(two: Pair, table: DynamoTable) -> None:
-    """It is sent again, and finds its own receipt; another's is a conflict."""
-    match = begun(DynamoMatchRepository(table, ITEM_TTL), two[0][0])
+def test_a_move_with_a_lost_response_is_made_once(
+    arena_pair: ArenaPair, table: DynamoTable
+) -> None:
+    """A repeated write finds its own receipt; the receipt of another write is a conflict."""
+    match = create_match(DynamoMatchRepository(table, ITEM_TTL), arena_pair[0][0])
     notified_matches: list[ArenaMatch] = []
     plan = FaultPlan(VirtualClock(), {0: FaultKind.RESPONSE_LOST})
-    losing: Any = FaultInjector(table._client, plan, {"transact_write_items"}, AWS_ERRORS)
-    lobby = DynamoMatchRepository(
-        DynamoTable(table.name, losing), ITEM_TTL, on_move=notified_matches.append
+    faulty_client: Any = FaultInjector(table._client, plan, {"transact_write_items"}, AWS_ERRORS)
+    repository = DynamoMatchRepository(
+        DynamoTable(table.name, faulty_client), ITEM_TTL, on_move=notified_matches.append
     )
-    updated_match, move = force_end_turn(
+    updated_match, move = end_overdue_turn(
         match, RequestTimeAndAddress(match.last_move_at + timedelta(seconds=2))
     )
-    lobby.save_move(updated_match, move)
-    assert lobby.move_history(match.id)[-1] == move
+    repository.save_move(updated_match, move)
+    assert repository.move_history(match.id)[-1] == move
     with pytest.raises(WriteConflict):
-        lobby.save_move(updated_match, move)
+        repository.save_move(updated_match, move)
     assert notified_matches == [updated_match]
-    assert len(lobby.move_history(match.id)) == 2
+    assert len(repository.move_history(match.id)) == 2
 
 
-def test_matches_expire_and_unreadable_ones_are_skipped(two: Pair, table: DynamoTable) -> None:
-    """With all that belongs to them. A list goes on; a broken one's own history is told as such."""
-    (arena, client), _ = two
-    lobby = DynamoMatchRepository(table, ITEM_TTL)
-    match = begun(lobby, arena)
+def test_matches_expire_and_unreadable_ones_are_skipped(
+    arena_pair: ArenaPair, table: DynamoTable
+) -> None:
+    """All items of a match expire; a list skips a damaged match, whose history is an error."""
+    (arena, client), _ = arena_pair
+    repository = DynamoMatchRepository(table, ITEM_TTL)
+    match = create_match(repository, arena)
     partitions = (f"match#{match.id}", "matches", "running", f"player#{ALICE}", f"player#{BOB}")
     items = [item for partition in partitions for item in table.query_prefix(partition)]
     assert len(items) == 6
@@ -190,32 +194,32 @@ def test_matches_expire_and_unreadable_ones_are_skipped(two: Pair, table: Dynamo
         table.put({**item, body: {"B": b"broken"}})
     assert client.get("/api/matches").json() == []
     with pytest.raises(StoreError, match="cannot be read"):
-        lobby.move_history(match.id)
+        repository.move_history(match.id)
 
 
 def test_polling_a_topic_reads_little_and_changes_with_its_events(
-    two: Pair, table: DynamoTable
+    arena_pair: ArenaPair, table: DynamoTable
 ) -> None:
-    (arena, client), _ = two
-    lobby = DynamoMatchRepository(table, ITEM_TTL)
-    match = begun(lobby, arena)
+    (arena, client), _ = arena_pair
+    repository = DynamoMatchRepository(table, ITEM_TTL)
+    match = create_match(repository, arena)
     topic_arguments = (
         (TURN_OVER, match.id),
         (TURN_STARTED, ALICE),
         (TURN_STARTED, BOB),
         (MATCH_CREATED, BOB),
     )
-    signals = [WaitTopic(*arguments) for arguments in topic_arguments]
-    initial_versions = [lobby.topic_version(signal) for signal in signals]
-    assert initial_versions == [lobby.topic_version(signal) for signal in signals]
+    topics = [WaitTopic(*arguments) for arguments in topic_arguments]
+    initial_versions = [repository.topic_version(topic) for topic in topics]
+    assert initial_versions == [repository.topic_version(topic) for topic in topics]
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "Draw"})
     client.post(f"/api/matches/{match.id}", ALICE, {"etype": "EndTurn"})
-    updated_versions = [lobby.topic_version(signal) for signal in signals]
+    updated_versions = [repository.topic_version(topic) for topic in topics]
     assert [old != new for old, new in zip(initial_versions, updated_versions, strict=True)] == [
         True
     ] * 3 + [False]
     for _ in range(MAX_NEWEST + 1):
         arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
-    assert lobby.topic_version(WaitTopic(MATCH_CREATED, BOB)) != updated_versions[3]
-    reads = [lobby.topic_version(signal) for signal in signals]
+    assert repository.topic_version(WaitTopic(MATCH_CREATED, BOB)) != updated_versions[3]
+    reads = [repository.topic_version(topic) for topic in topics]
     assert max(len(json.dumps(list(map(str, read or ())))) for read in reads) < 4096

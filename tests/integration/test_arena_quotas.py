@@ -1,4 +1,4 @@
-"""Limits on one player or address: passwords tried, request rate, matches, bytes and time."""
+"""Tests of the limits on a player or an address: passwords, requests, matches, bytes, time."""
 
 import asyncio
 import logging
@@ -16,13 +16,13 @@ from support.arena_server import (
     ALICE,
     BOB,
     ArenaHttpClient,
+    ArenaHttpResponse,
     BackgroundRequest,
-    HttpResponse,
     ManualClock,
     basic_auth,
     running_arena,
 )
-from support.cloud_arena import Opened
+from support.cloud_arena import ArenaFactory
 from support.waiting import HANG_SECONDS
 
 from cardsharp.games.deadmansdraw.arena.access import throttling
@@ -37,21 +37,21 @@ from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.local_server import http_server
 
 ClientAndClock = tuple[ArenaHttpClient, ManualClock]
-FEW = PlayerQuotas(max_matches_per_day=2, max_concurrent_requests=3)
+SMALL_QUOTAS = PlayerQuotas(max_matches_per_day=2, max_concurrent_requests=3)
 
 
 @pytest.fixture
-def home(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def client_and_clock(
+    opened: ArenaFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ClientAndClock]:
     monkeypatch.setattr(throttling, "MAX_GUESSES_PER_ADDRESS", FREE_GUESSES + 1)
     monkeypatch.setattr(throttling, "MAX_GUESSES_UNDELAYED", FREE_GUESSES + 1)
     clock = ManualClock()
-    with opened(tmp_path, clock=clock, quotas=FEW) as (_, client):
+    with opened(tmp_path, clock=clock, quotas=SMALL_QUOTAS) as (_, client):
         yield client, clock
 
 
-def guess(client: ArenaHttpClient, password: str) -> HttpResponse:
+def request_with_admin_password(client: ArenaHttpClient, password: str) -> ArenaHttpResponse:
     headers = {"Authorization": basic_auth(ADMIN, {ADMIN: password})}
     return client.request("GET", "/api/whoami", headers=headers)
 
@@ -61,10 +61,10 @@ LOCAL_ADDRESS, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
 
 def request_status(url: str, user: str | None, address: str) -> int:
     headers = {} if user is None else {"Authorization": basic_auth(user)}
-    line = HTTPConnection(urlsplit(url).netloc, source_address=(address, 0))
-    line.request("GET", "/api/hello" if user is None else "/api/whoami", None, headers)
-    status = line.getresponse().status
-    line.close()
+    connection = HTTPConnection(urlsplit(url).netloc, source_address=(address, 0))
+    connection.request("GET", "/api/hello" if user is None else "/api/whoami", None, headers)
+    status = connection.getresponse().status
+    connection.close()
     return status
 
 
@@ -72,33 +72,39 @@ def request_status(url: str, user: str | None, address: str) -> int:
 
 
 def test_wrong_passwords_are_delayed_ever_longer_and_right_ones_never() -> None:
-    """By address, whoever's password it is, and by user, wherever it comes from."""
+    """Wrong passwords are counted by address for all users, and by user for all addresses."""
     throttle = LoginThrottle(MemoryWindowCounter(clock := ManualClock()), clock)
-    waits = [
-        throttle.record_failure_and_get_delay("10.0.0.1", f"user {n}").total_seconds()
-        for n in range(FREE_GUESSES + 3)
+    delays = [
+        throttle.record_failure_and_get_delay("10.0.0.1", f"user {number}").total_seconds()
+        for number in range(FREE_GUESSES + 3)
     ]
-    assert waits == [0] * FREE_GUESSES + [0.1, 0.2, 0.3]
-    waits = [
-        throttle.record_failure_and_get_delay(f"10.0.1.{n}", "admin").total_seconds()
-        for n in range(FREE_GUESSES + 200)
+    assert delays == [0] * FREE_GUESSES + [0.1, 0.2, 0.3]
+    delays = [
+        throttle.record_failure_and_get_delay(f"10.0.1.{number}", "admin").total_seconds()
+        for number in range(FREE_GUESSES + 200)
     ]
-    assert waits[FREE_GUESSES - 1 : FREE_GUESSES + 2] == [0, 0.1, 0.2]
-    assert waits[-1] == 10
+    assert delays[FREE_GUESSES - 1 : FREE_GUESSES + 2] == [0, 0.1, 0.2]
+    assert delays[-1] == 10
     throttle.check_attempt_allowed("10.0.0.1", "admin")
     clock.advance(timedelta(minutes=1))
     assert throttle.record_failure_and_get_delay("10.0.0.1", "admin") == timedelta()
 
 
-def test_a_guesser_hangs_up_and_is_shut_out(
-    home: ClientAndClock, caplog: pytest.LogCaptureFixture
+def test_too_many_wrong_passwords_block_the_address(
+    client_and_clock: ClientAndClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """But not to where it was let in before. The organiser reads of it once, without a password."""
-    client, clock = home
+    """An address from which the user signed in earlier stays allowed.
+
+    The log reports the attempts once, without a password.
+    """
+    client, clock = client_and_clock
     assert (
         request_status(client.url, ADMIN, OTHER_ADDRESS) == client.get("/api/whoami").status == 200
     )
-    responses = [guess(client, f"secret-{n}") for n in range(FREE_GUESSES + 3)]
+    responses = [
+        request_with_admin_password(client, f"secret-{number}")
+        for number in range(FREE_GUESSES + 3)
+    ]
     assert [response.status for response in responses] == [401] * (FREE_GUESSES + 1) + [429] * 2
     for answer in responses:
         assert answer.headers["connection"] == ["close"]
@@ -121,7 +127,7 @@ def test_a_guesser_hangs_up_and_is_shut_out(
 
 
 @pytest.mark.parametrize(
-    ("limits", "asking"),
+    ("limits", "requesters"),
     [
         (
             (1000, 2),
@@ -134,45 +140,46 @@ def test_a_guesser_hangs_up_and_is_shut_out(
     ids=["user", "address"],
 )
 def test_a_request_beyond_a_limit_is_delayed_and_answered(
-    tmp_path: Path, limits: tuple[int, int], asking: list[tuple[str | None, str]]
+    tmp_path: Path, limits: tuple[int, int], requesters: list[tuple[str | None, str]]
 ) -> None:
-    """The first request beyond it waits 100 ms, the second 200; another user or address does not.
+    """The first request beyond a limit waits 100 ms, the second 200 ms.
 
-    The admin is free of the users' limit (docs/spec/arena.md section 2).
+    Another user or address does not wait. The users' limit does not apply to the admin
+    (docs/spec/arena.md section 2).
     """
-    slept: list[float] = []
+    delays: list[float] = []
     options = {"throttle": True, "max_per_address": limits[0], "max_per_user": limits[1]}
     with running_arena(tmp_path, **options) as (arena, _):
 
         async def sleep(seconds: float) -> None:
-            slept.append(round(seconds, 3))
+            delays.append(round(seconds, 3))
 
         arena._arena._guard._sleep = sleep
-        assert {request_status(arena.url, user, address) for user, address in asking} == {200}
-    assert slept == [0.1, 0.2]
+        assert {request_status(arena.url, user, address) for user, address in requesters} == {200}
+    assert delays == [0.1, 0.2]
 
 
 def test_a_client_that_disconnects_while_throttled_has_no_effect(tmp_path: Path) -> None:
-    """As at the original, where an action that is slowed and given up is never carried out."""
-    slowed, cancelled = threading.Event(), threading.Event()
+    """A throttled action whose client disconnects is never played, as at the original arena."""
+    is_throttled, is_cancelled = threading.Event(), threading.Event()
 
     async def sleep(_seconds: float) -> None:
-        slowed.set()
+        is_throttled.set()
         try:
             await asyncio.sleep(60)
         finally:
-            cancelled.set()
+            is_cancelled.set()
 
     with running_arena(tmp_path, throttle=True, max_per_user=1) as (arena, client):
         match = arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
         assert client.get(f"/api/matches/{match}").status == 200
         arena._arena._guard._sleep = sleep
-        line = HTTPConnection(urlsplit(arena.url).netloc)
+        connection = HTTPConnection(urlsplit(arena.url).netloc)
         headers = {"Authorization": basic_auth(ALICE), "Content-Type": "application/json"}
-        line.request("POST", f"/api/matches/{match}", b'{"etype": "Draw"}', headers)
-        assert slowed.wait(HANG_SECONDS)
-        line.close()
-        assert cancelled.wait(HANG_SECONDS)
+        connection.request("POST", f"/api/matches/{match}", b'{"etype": "Draw"}', headers)
+        assert is_throttled.wait(HANG_SECONDS)
+        connection.close()
+        assert is_cancelled.wait(HANG_SECONDS)
         assert arena.admin_view(match)["moveCount"] == 1
 
 
@@ -180,10 +187,10 @@ def test_a_client_that_disconnects_while_throttled_has_no_effect(tmp_path: Path)
 
 
 def test_a_player_creates_few_matches_a_day(
-    home: ClientAndClock, caplog: pytest.LogCaptureFixture
+    client_and_clock: ClientAndClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    client, clock = home
+    client, clock = client_and_clock
     assert [client.post("/api/matches").status for _ in range(4)] == [200, 200, 429, 429]
     assert "may create 2 matches a day" in client.post("/api/matches").text
     assert client.post("/api/matches", BOB).status == 200
@@ -198,22 +205,28 @@ def test_a_player_creates_few_matches_a_day(
     )
 
 
-def test_so_many_requests_of_a_player_wait_at_a_time(tmp_path: Path) -> None:
-    """The next is refused at once, and its connection closed; others go on."""
-    with running_arena(tmp_path, quotas=FEW) as (arena, client):
+def test_concurrent_requests_of_a_player_are_limited(tmp_path: Path) -> None:
+    """A further request is rejected at once and its connection closed; other players go on."""
+    with running_arena(tmp_path, quotas=SMALL_QUOTAS) as (arena, client):
         path = "/api/matches?active=1&wait=1"
         polls = [
-            BackgroundRequest(arena, "GET", path, ALICE) for _ in range(FEW.max_concurrent_requests)
+            BackgroundRequest(arena, "GET", path, ALICE)
+            for _ in range(SMALL_QUOTAS.max_concurrent_requests)
         ]
-        refused = client.get("/api/whoami")
-        assert (refused.status, refused.headers["connection"]) == (429, ["close"])
+        rejected_response = client.get("/api/whoami")
+        assert (rejected_response.status, rejected_response.headers["connection"]) == (
+            429,
+            ["close"],
+        )
         assert client.get("/api/whoami", BOB).status == 200
         arena.create_match_and_get_id([ALICE, ALICE])
-        assert [poll.response().status for poll in polls] == [200] * FEW.max_concurrent_requests
+        assert [poll.response().status for poll in polls] == [
+            200
+        ] * SMALL_QUOTAS.max_concurrent_requests
         assert client.get("/api/whoami").status == 200
 
 
-LARGE: tuple[tuple[dict[str, object], str], ...] = (
+TOO_LARGE_MATCHES: tuple[tuple[dict[str, object], str], ...] = (
     ({"tags": ["x" * 1000]}, "All tags together may have at most 1000 characters."),
     ({"tags": [""] * 1001}, "All tags together may have at most 1000 characters."),
     ({"playArea": [["Hook", 3]] * 61}, "A pile has at most 60 cards."),
@@ -224,21 +237,24 @@ LARGE: tuple[tuple[dict[str, object], str], ...] = (
 
 
 def test_a_match_cannot_be_large(tmp_path: Path) -> None:
-    """Some thousands filled the organiser's disk."""
+    """Oversized matches are rejected, because thousands of them would fill the disk."""
     with running_arena(tmp_path) as (_, client):
-        for body, message in LARGE:
-            answer = client.post("/api/matches", ALICE, body)
-            assert (answer.status, message in answer.json()["error"]) == (400, True)
+        for body, message in TOO_LARGE_MATCHES:
+            response = client.post("/api/matches", ALICE, body)
+            assert (response.status, message in response.json()["error"]) == (400, True)
         match = client.post("/api/matches", ALICE).json()["id"]
-        end = {"comment": "x" * 1001}
-        assert client.request("DELETE", f"/api/matches/{match}/terminate", ALICE, end).status == 400
+        termination = {"comment": "x" * 1001}
+        assert (
+            client.request("DELETE", f"/api/matches/{match}/terminate", ALICE, termination).status
+            == 400
+        )
 
 
 # --- a body that never comes whole: both of our servers end the wait ----------------------------
 
 
-def everything(url: str, request: str) -> bytes:
-    """All that Alice is answered before the server closes the connection."""
+def send_raw_request(url: str, request: str) -> bytes:
+    """Send a raw request as Alice and return all bytes until the server closes the connection."""
     parts = urlsplit(url)
     line, _, rest = request.partition("\r\n")
     head = f"{line} HTTP/1.1\r\nHost: x\r\nAuthorization: {basic_auth(ALICE)}\r\n{rest}"
@@ -252,17 +268,22 @@ def everything(url: str, request: str) -> bytes:
 def test_half_a_body_is_answered_and_the_connection_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit is that of the body: a long poll, whose body is whole, outlasts it."""
+    """An incomplete body gets a 408 after the body's time limit.
+
+    A long poll, whose body is complete, may take longer.
+    """
     monkeypatch.setattr(http_server, "BODY_TIMEOUT", timedelta(seconds=0.3))
-    half = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"tags":'
+    incomplete_request = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"tags":'
     front = function_server(
         LambdaFunction("any", lambda *_: {"statusCode": 200}, timedelta(seconds=29))
     )
     with running_arena(tmp_path, long_poll_timeout=timedelta(seconds=0.9)) as (arena, _), front:
         for url in (arena.url, front.url):
-            answer = everything(url, f"POST /api/matches\r\n{half}")
-            assert answer.startswith(b"HTTP/1.1 408 ")
-            assert b"did not arrive" in answer
-            assert b"connection: close" in answer.lower()
-            poll_response = everything(url, "GET /api/matches?wait=1\r\nConnection: close\r\n\r\n")
+            response = send_raw_request(url, f"POST /api/matches\r\n{incomplete_request}")
+            assert response.startswith(b"HTTP/1.1 408 ")
+            assert b"did not arrive" in response
+            assert b"connection: close" in response.lower()
+            poll_response = send_raw_request(
+                url, "GET /api/matches?wait=1\r\nConnection: close\r\n\r\n"
+            )
             assert poll_response.startswith(b"HTTP/1.1 200 ")

@@ -19,7 +19,7 @@ from support.iam_policies import (
     deployer_policy,
     is_allowed,
 )
-from support.store_fixtures import FakeClock, dynamo_log, require_match, take_lease
+from support.store_fixtures import FakeClock, acquire_lease, new_dynamodb_log, require_match
 
 from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.bot.control.runtime_settings import RuntimeSettings
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
 
-class Account:
-    """An account of ten executions in which somebody has these policies."""
+class FakeAccount:
+    """AWS account with a limit of ten executions and a user with the given policies."""
 
     meta = SimpleNamespace(region_name=REGION)
 
@@ -67,12 +67,14 @@ class Account:
         entries = params["ContextEntries"]
         context = {entry["ContextKeyName"]: entry["ContextKeyValues"][0] for entry in entries}
         (action,), (resource,) = params["ActionNames"], params["ResourceArns"]
-        may = is_allowed(self.policies, action, resource, context)
-        return {"EvaluationResults": [{"EvalDecision": "allowed" if may else "implicitDeny"}]}
+        is_permitted = is_allowed(self.policies, action, resource, context)
+        return {
+            "EvaluationResults": [{"EvalDecision": "allowed" if is_permitted else "implicitDeny"}]
+        }
 
 
 def preflight_results(
-    account: Account, plan: ConcurrencyDemand
+    account: FakeAccount, plan: ConcurrencyDemand
 ) -> dict[str, tuple[CheckStatus, str]]:
     return {
         check.name: (check.status, check.message)
@@ -81,19 +83,19 @@ def preflight_results(
 
 
 def test_a_new_account_takes_the_template_as_it_is() -> None:
-    ends = (
+    expected_ends = (
         (ALLOW_ALL, "cardsharp-dev"),
         (deployer_policy("Deployer"), f"with Boundary={BOUNDARY_POLICY_ARN}"),
     )
-    for policy, end in ends:
-        results = preflight_results(Account(policy), default_demand())
+    for policy, end in expected_ends:
+        results = preflight_results(FakeAccount(policy), default_demand())
         assert results.keys() == {"region", "credentials", "rights", "quota"}
         assert {finding for finding, _ in results.values()} == {CheckStatus.OK}, results
         assert results["rights"][1].endswith(end)
         assert "10 concurrent executions" in results["quota"][1]
 
 
-OLDER = (
+OLD_STACKS = (
     ("none", "no", ""),
     ("blef,euchre", "no", "deletes blef, euchre with"),
     ("none", "yes", "the pages"),
@@ -102,16 +104,16 @@ OLDER = (
 
 
 def test_a_real_account_in_the_emulator_answers_every_check() -> None:
-    with Emulator(("cloudformation", "iam", "lambda", "sns", "sts")) as running:
+    with Emulator(("cloudformation", "iam", "lambda", "sns", "sts")) as emulator:
         results = {
-            check.name: check for check in run_preflight_checks(running.client, default_demand())
+            check.name: check for check in run_preflight_checks(emulator.client, default_demand())
         }
         assert results["rights"].status is CheckStatus.SKIPPED, (
             "the emulator knows its root user only"
         )
         assert results["quota"].status is CheckStatus.OK
-        formation = running.client("cloudformation")
-        for number, (services, pages, taken) in enumerate(OLDER):
+        formation = emulator.client("cloudformation")
+        for number, (services, pages, expected_text) in enumerate(OLD_STACKS):
             parameters = {"Services": services, "DeployWeb": pages}
             declared = {key: {"Type": "String"} for key in parameters}
             topic = {"Topic": {"Type": "AWS::SNS::Topic"}}
@@ -119,20 +121,23 @@ def test_a_real_account_in_the_emulator_answers_every_check() -> None:
                 StackName=f"old-{number}",
                 TemplateBody=json.dumps({"Parameters": declared, "Resources": topic}),
                 Parameters=[
-                    {"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()
+                    {"ParameterKey": parameter_name, "ParameterValue": parameter_value}
+                    for parameter_name, parameter_value in parameters.items()
                 ],
             )
             messages = [
                 check.message
-                for check in check_update_keeps_services(running.client, f"old-{number}")
+                for check in check_update_keeps_services(emulator.client, f"old-{number}")
             ]
-            assert len(messages) == bool(taken)
-            assert all(taken in message for message in messages)
-        assert list(check_update_keeps_services(running.client, "there-is-none")) == []
+            assert len(messages) == bool(expected_text)
+            assert all(expected_text in message for message in messages)
+        assert list(check_update_keeps_services(emulator.client, "there-is-none")) == []
 
 
 def test_a_failed_check_says_how_to_fix_it() -> None:
-    results = preflight_results(Account(), ConcurrencyDemand(matches=10, reserve_concurrency=False))
+    results = preflight_results(
+        FakeAccount(), ConcurrencyDemand(matches=10, reserve_concurrency=False)
+    )
     assert results["quota"][0] is CheckStatus.FAILED
     assert "deploy with MatchLimit=7" in results["quota"][1]
     assert results["rights"][0] is CheckStatus.FAILED
@@ -144,30 +149,33 @@ def test_permissions_are_checked_for_the_named_stack() -> None:
     """Permission to deploy one stack is no permission to deploy another."""
     text = json.dumps(deployer_policy("Deployer")).replace("cardsharp-*", "cardsharp-dev*")
     policy: Policy = json.loads(text)
-    assert preflight_results(Account(policy), default_demand())["rights"][0] is CheckStatus.OK
-    other = preflight_results(Account(policy), replace(default_demand(), stack="cardsharp-prod"))[
-        "rights"
-    ]
-    assert other[0] is CheckStatus.FAILED
-    assert "sqs:CreateQueue" in other[1]
+    assert preflight_results(FakeAccount(policy), default_demand())["rights"][0] is CheckStatus.OK
+    other_result = preflight_results(
+        FakeAccount(policy), replace(default_demand(), stack="cardsharp-prod")
+    )["rights"]
+    assert other_result[0] is CheckStatus.FAILED
+    assert "sqs:CreateQueue" in other_result[1]
 
 
 def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
-    """docs/arena.md: every client in a long poll is an execution, some 60 of 20 teams."""
+    """Every client in a long poll is an execution; 20 teams need about 60 (docs/arena.md)."""
     for plan in (planned_demand((), teams=20), planned_demand(("deadmansdraw",))):
         assert (plan.matches, plan.arena_concurrency, plan.services) == (0, 62, ("deadmansdraw",))
-        with pytest.raises(ConfigError, match="too few for 20 teams, which need 62") as caught:
+        with pytest.raises(ConfigError, match="too few for 20 teams, which need 62") as error_info:
             check_quota(10, plan)
-        assert "(2 teams fit)" in str(caught.value)
-        assert "request-service-quota-increase --service-code lambda" in str(caught.value)
+        assert "(2 teams fit)" in str(error_info.value)
+        assert "request-service-quota-increase --service-code lambda" in str(error_info.value)
         with pytest.raises(ConfigError, match=r"A flood .* Deploy with Reserve=yes"):
             check_quota(1000, plan)
-        reserved = replace(plan, reserve_concurrency=True)
-        assert "at most 62 of them used by 20 teams" in check_quota(1000, reserved)
-    both = planned_demand(("blef",), matches=6, teams=20)
-    assert (both.bot_concurrency, both.services) == (9, ("blef", "deadmansdraw"))
+        reserving_plan = replace(plan, reserve_concurrency=True)
+        assert "at most 62 of them used by 20 teams" in check_quota(1000, reserving_plan)
+    combined_demand = planned_demand(("blef",), matches=6, teams=20)
+    assert (combined_demand.bot_concurrency, combined_demand.services) == (
+        9,
+        ("blef", "deadmansdraw"),
+    )
     with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which need 71"):
-        check_quota(70, both)
+        check_quota(70, combined_demand)
     assert planned_demand(("blef",), web=True).arena_concurrency == 0
     # Nothing can be reserved of ten, and there is room in a thousand.
     with pytest.raises(ConfigError, match=r"none can be reserved, .*; deploy with Reserve=no"):
@@ -181,14 +189,14 @@ def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
 
 
 CURRENT_TIME = datetime.now(UTC)
-DEPLOYED = {"Strategy": "", "MatchTags": "day one, b", "MatchLimit": "6"}
+PARAMETERS = {"Strategy": "", "MatchTags": "day one, b", "MatchLimit": "6"}
 
 
 @pytest.fixture
 def stack(moto: "DynamoDBClient") -> Iterator[Stack]:
-    with dynamo_log(moto) as bench:
+    with new_dynamodb_log(moto) as bench:
         outputs = {"MatchTable": bench.log._table.name}
-        yield Stack("test", CURRENT_TIME, False, DEPLOYED, outputs, {}, lambda _service: moto)  # noqa: FBT003
+        yield Stack("test", CURRENT_TIME, False, PARAMETERS, outputs, {}, lambda _service: moto)  # noqa: FBT003
 
 
 def test_a_setting_lasts_until_its_default_is_restored(stack: Stack) -> None:
@@ -235,8 +243,8 @@ def test_a_stack_says_when_it_listens(stack: Stack) -> None:
 # --- a copy of what was played --------------------------------------------------------------------
 
 
-def played(log: MatchLog, name: str) -> None:
-    lease = take_lease(log, name=name)
+def store_finished_match(log: MatchLog, name: str) -> None:
+    lease = acquire_lease(log, name=name)
     log.write_intent(lease, 0, {"action": "Draw"})
     log.write_facts(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
     log.finish(lease, {"result": "won"})
@@ -248,11 +256,11 @@ def test_finished_matches_are_copied_once_with_all_that_they_have(
     log = DynamoMatchLog(
         stack.outputs["MatchTable"], FakeClock(), moto, retention=timedelta(days=90)
     )
-    played(log, "first")
-    take_lease(log, name="running")
+    store_finished_match(log, "first")
+    acquire_lease(log, name="running")
     file = tmp_path / "mine.db"
     assert export_missing_matches(log, file) == 1
-    played(log, "second")
+    store_finished_match(log, "second")
     assert export_missing_matches(log, file) == 1, "only what is new"
     exported_log = build_match_log(f"sqlite:{file}", SystemClock())
     assert {match.match_id for match in exported_log.matches()} == {"first", "second"}
@@ -262,19 +270,19 @@ def test_finished_matches_are_copied_once_with_all_that_they_have(
     assert exported_log.moves("first") == log.moves("first")
 
 
-def test_a_match_that_cannot_be_read_keeps_no_other_from_being_copied(
+def test_an_unreadable_match_does_not_stop_the_export(
     moto: "DynamoDBClient", stack: Stack, tmp_path: Path
 ) -> None:
-    """They are copied in the order of play, so that the last is the last there, too."""
+    """Matches are exported in the order of play, so the last match stays the last."""
     log, file = DynamoMatchLog(stack.outputs["MatchTable"], FakeClock(), moto), tmp_path / "mine.db"
     for name in ("deal-1", "bad", "deal-2", "odd", "deal-10"):
-        played(log, name)
-    for sort, damaged in (("move#000001", "facts_json"), ("header", "match_status")):
+        store_finished_match(log, name)
+    for sort, damaged_attribute in (("move#000001", "facts_json"), ("header", "match_status")):
         name = "bad" if sort != "header" else "odd"
         moto.update_item(
             TableName=stack.outputs["MatchTable"],
             Key={"pk": {"S": f"match#{name}"}, "sk": {"S": sort}},
-            UpdateExpression=f"SET {damaged} = :x",
+            UpdateExpression=f"SET {damaged_attribute} = :x",
             ExpressionAttributeValues={":x": {"S": "x"}},
         )
     assert require_match(log, "odd").read_error, "it hides no other from whoever lists them"

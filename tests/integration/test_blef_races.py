@@ -1,9 +1,9 @@
-"""Sixteen real clients at once through the handler, on the emulated DynamoDB and on SQLite.
+"""Tests of races between sixteen clients, on the emulated DynamoDB and on SQLite.
 
-The first is a race that the original loses with two processes: 36 of 179 acknowledged players lost,
-a nickname accepted twice in 15 of 30 games. Every change goes the same way; that several documents
-change together is in test_keep.py, and that a round is closed in one write in test_blef_faults.py.
-At last a seat is made ours and then played, whatever comes in between, and never by halves.
+The original service with two processes lost 36 of 179 acknowledged players and accepted a
+nickname twice in 15 of 30 games. Writes of several documents are tested in
+test_document_store_contract.py, and the end of a round in test_blef_faults.py. The last
+tests reserve a seat for the bot, which happens completely or not at all.
 """
 
 from collections import Counter
@@ -16,9 +16,9 @@ from unittest.mock import Mock
 
 import pytest
 from pydantic import SecretStr
-from support.blef_service import BlefHandlerClient, HttpResponse, StartedBlefGame
+from support.blef_service import BlefHandlerClient, BlefResponse, StartedBlefGame
 from support.case_counts import case_count
-from support.store_fixtures import FakeClock, environment, require_match, run_concurrently
+from support.store_fixtures import FakeClock, require_match, run_concurrently, set_environment
 
 from cardsharp.bot.bootstrap import build_vault
 from cardsharp.bot.control.runtime_settings import RuntimeSettings, RuntimeSettingsStore
@@ -48,7 +48,7 @@ GAMES = case_count(4, full=30)  # trials of each race; 30 repeats what was measu
 
 @pytest.fixture(params=["ministack", "sqlite"])
 def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[BlefHandlerClient]]:
-    """Return clients of two openings of the same store, as two processes have."""
+    """Return clients of two store instances, as two processes have them."""
     clock = SystemClock()
     if request.param == "sqlite":
         files = [GAME_STORE_FACTORY.open_file(str(tmp_path / "games.db"), clock) for _ in range(2)]
@@ -58,37 +58,43 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Ble
         return
     emulator: Emulator = request.getfixturevalue("emulator")
     name = create_table(emulator.client("dynamodb"), "BlefTable")
-    with environment(emulator.environment):
+    with set_environment(emulator.environment):
         yield [
             BlefHandlerClient(GAME_STORE_FACTORY.open_dynamodb_store(name, clock), clock)
             for _ in range(2)
         ]
 
 
-def statuses(replies: list[HttpResponse]) -> Counter[int]:
+def count_statuses(replies: list[BlefResponse]) -> Counter[int]:
     """Count the responses by status, and fail on a server error."""
-    counted = Counter(reply.status for reply in replies)
-    assert max(counted) < 500, [reply.text for reply in replies if reply.status >= 500]
-    return counted
+    counts = Counter(reply.status for reply in replies)
+    assert max(counts) < 500, [reply.text for reply in replies if reply.status >= 500]
+    return counts
 
 
 def test_every_accepted_player_is_in_the_game_with_a_unique_nickname(
     clients: list[BlefHandlerClient],
 ) -> None:
-    """Two ask for each of eight nicknames."""
+    """Two clients request each of eight nicknames."""
     for _ in range(GAMES):
         path = f"/games/{clients[0].create()}"
         replies = run_concurrently(
             CLIENTS,
-            lambda me, path=path: clients[me % 2].get(f"{path}/join", nickname=f"p{me // 2}"),  # type: ignore[misc]
+            lambda client_number, path=path: clients[client_number % 2].get(
+                f"{path}/join", nickname=f"p{client_number // 2}"
+            ),  # type: ignore[misc]
         )
-        counted = statuses(replies)
-        assert (counted[200], counted[403] + counted[409]) == (8, 8)
-        let_in = [f"p{me // 2}" for me, reply in enumerate(replies) if reply.status == 200]
+        counts = count_statuses(replies)
+        assert (counts[200], counts[403] + counts[409]) == (8, 8)
+        accepted_nicknames = [
+            f"p{client_number // 2}"
+            for client_number, reply in enumerate(replies)
+            if reply.status == 200
+        ]
         state = clients[1].get(path).json
-        joined = [player["nickname"] for player in state["players"]]
-        assert state["admin_nickname"] == joined[0]
-        assert sorted(joined) == sorted({*let_in})
+        joined_nicknames = [player["nickname"] for player in state["players"]]
+        assert state["admin_nickname"] == joined_nicknames[0]
+        assert sorted(joined_nicknames) == sorted({*accepted_nicknames})
         for uuid in (reply.json["player_uuid"] for reply in replies if reply.status == 200):
             assert clients[0].get(path, player_uuid=uuid).status == 200
 
@@ -96,22 +102,34 @@ def test_every_accepted_player_is_in_the_game_with_a_unique_nickname(
 def test_a_started_game_can_be_neither_joined_nor_published(
     clients: list[BlefHandlerClient],
 ) -> None:
-    """In any order of events, accepted players are seated and visibility is as accepted."""
+    """In any order of requests, every accepted request has its effect."""
     for _ in range(GAMES):
-        table = clients[0].create_with_players()
+        game = clients[0].create_with_players()
 
-        def act(me: int, table: StartedBlefGame = table) -> tuple[str, HttpResponse]:
-            admin = {"admin_uuid": table.uuids["p0"]}
-            deeds = [("join", {"nickname": f"late{me}"}), ("start", admin), ("make-public", admin)]
-            deed, query = deeds[me % 3]
-            return deed, clients[me % 2].get(f"/games/{table.game}/{deed}", **query)
+        def send_request(
+            client_number: int, started_game: StartedBlefGame = game
+        ) -> tuple[str, BlefResponse]:
+            admin = {"admin_uuid": started_game.uuids["p0"]}
+            requests = [
+                ("join", {"nickname": f"late{client_number}"}),
+                ("start", admin),
+                ("make-public", admin),
+            ]
+            request_name, query = requests[client_number % 3]
+            return request_name, clients[client_number % 2].get(
+                f"/games/{started_game.game_id}/{request_name}", **query
+            )
 
-        done = run_concurrently(9, act)
-        statuses([reply for _, reply in done])
-        state = table.state()
-        accepted = Counter(deed for deed, reply in done if reply.status in {200, 202})
+        named_replies = run_concurrently(9, send_request)
+        count_statuses([reply for _, reply in named_replies])
+        state = game.state()
+        accepted = Counter(
+            request_name for request_name, reply in named_replies if reply.status in {200, 202}
+        )
         assert accepted["start"] == 1
-        assert {reply.status for deed, reply in done if deed == "start"} == {202, 403}
+        assert {
+            reply.status for request_name, reply in named_replies if request_name == "start"
+        } == {202, 403}
         assert len(state["players"]) == 2 + accepted["join"]
         assert sum(player["n_cards"] for player in state["players"]) == len(state["players"])
         assert state["public"] is (accepted["make-public"] > 0)
@@ -126,102 +144,113 @@ SEAT = ServiceSeat(
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Iterator[SeatDependencies]:
-    """A log, a vault and a queue under a clock that stands still."""
+def seat_dependencies(tmp_path: Path) -> Iterator[SeatDependencies]:
+    """A match log, a vault and a queue with a fake clock."""
     clock, store = FakeClock(), f"sqlite:{tmp_path / 'log.db'}"
-    offering = MatchDispatcher(
+    dispatcher = MatchDispatcher(
         SqliteMatchLog(tmp_path / "log.db", clock), MemoryQueue(clock), clock
     )
-    with closing(offering.match_log), closing(build_vault(store, clock)) as vault:
-        yield SeatDependencies(WorkerSettings.load({"CARDSHARP_STORE": store}), offering, vault)
+    with closing(dispatcher.match_log), closing(build_vault(store, clock)) as vault:
+        yield SeatDependencies(WorkerSettings.load({"CARDSHARP_STORE": store}), dispatcher, vault)
 
 
-def claimed(places: SeatDependencies, seat: ServiceSeat = SEAT) -> AbstractContextManager[None]:
-    return reserve_seat("blef", seat, places.vault, places.dispatcher)
+def reserve(
+    dependencies: SeatDependencies, seat: ServiceSeat = SEAT
+) -> AbstractContextManager[None]:
+    return reserve_seat("blef", seat, dependencies.vault, dependencies.dispatcher)
 
 
-def test_a_claimed_seat_is_offered_once_and_a_failed_claim_is_closed(
-    places: SeatDependencies,
+def test_a_reserved_seat_is_dispatched_once_and_a_failed_reservation_is_closed(
+    seat_dependencies: SeatDependencies,
 ) -> None:
-    """And can be tried again; who comes too late takes nothing from who has it."""
-    offering = places.dispatcher
-    with pytest.raises(WriteConflict), claimed(places):
+    """A failed reservation can be repeated, and a late one does not replace an earlier one."""
+    dispatcher = seat_dependencies.dispatcher
+    with pytest.raises(WriteConflict), reserve(seat_dependencies):
         raise WriteConflict("somebody else was first")
-    assert require_match(offering.match_log, SEAT.unique_match_id).status is MatchStatus.FINISHED
-    assert len(offering.queue) == 0
-    with claimed(places):
-        assert require_match(offering.match_log, SEAT.unique_match_id).lease, (
+    assert require_match(dispatcher.match_log, SEAT.unique_match_id).status is MatchStatus.FINISHED
+    assert len(dispatcher.queue) == 0
+    with reserve(seat_dependencies):
+        assert require_match(dispatcher.match_log, SEAT.unique_match_id).lease, (
             "the bot keeps away meanwhile"
         )
-        assert offering.dispatch_unattended() == len(offering.queue) == 0
-    assert len(offering.queue) == 1
-    with pytest.raises(WriteConflict), claimed(places, SEAT.with_secret("two")):
+        assert dispatcher.dispatch_unattended() == len(dispatcher.queue) == 0
+    assert len(dispatcher.queue) == 1
+    with pytest.raises(WriteConflict), reserve(seat_dependencies, SEAT.with_secret("two")):
         raise WriteConflict("the nickname was taken meanwhile")
-    assert places.vault.find(SEAT.unique_match_id) == SEAT.vault_record
-    assert [running_match.match_id for running_match in offering.match_log.running_matches()] == [
+    assert seat_dependencies.vault.find(SEAT.unique_match_id) == SEAT.vault_record
+    assert [running_match.match_id for running_match in dispatcher.match_log.running_matches()] == [
         SEAT.unique_match_id
     ]
 
 
-def test_a_seat_of_a_dead_claimant_is_offered_when_its_lease_expires(
-    places: SeatDependencies,
+def test_an_abandoned_reservation_is_dispatched_when_its_lease_expires(
+    seat_dependencies: SeatDependencies,
 ) -> None:
-    """The bot then sees at its first look whether the seat is ours."""
-    dying, offering = claimed(places), places.dispatcher
-    dying.__enter__()
-    assert offering.dispatch_unattended() == 0
-    offering.clock.advance(timedelta(seconds=11))
-    assert offering.dispatch_unattended() == 1
+    """The bot's first request then reports whether it has the seat."""
+    reservation, dispatcher = reserve(seat_dependencies), seat_dependencies.dispatcher
+    reservation.__enter__()
+    assert dispatcher.dispatch_unattended() == 0
+    dispatcher.clock.advance(timedelta(seconds=11))
+    assert dispatcher.dispatch_unattended() == 1
 
 
-def test_the_poller_sees_to_seats_not_queued(
-    places: SeatDependencies, monkeypatch: pytest.MonkeyPatch
+def test_the_poller_dispatches_seats_that_were_not_queued(
+    seat_dependencies: SeatDependencies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offering = places.dispatcher
-    with monkeypatch.context() as patch, claimed(places):
-        patch.setattr(offering.queue, "send", Mock(side_effect=StoreError("no queue")))
-    for looks in (0, 1):
-        offering.clock.advance(timedelta(seconds=4))
-        assert offering.dispatch_unattended() == looks
+    dispatcher = seat_dependencies.dispatcher
+    with monkeypatch.context() as patch, reserve(seat_dependencies):
+        patch.setattr(dispatcher.queue, "send", Mock(side_effect=StoreError("no queue")))
+    for expected_count in (0, 1):
+        dispatcher.clock.advance(timedelta(seconds=4))
+        assert dispatcher.dispatch_unattended() == expected_count
 
 
-def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
+def test_every_acknowledged_invitation_seats_its_bot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the bots that a setting names; a pause keeps them from this and any other seat."""
+    """The bots of a setting join at concurrent invitations, and none while paused."""
     settings = {
         BOT_STORE_SETTING: f"sqlite:{tmp_path / 'log.db'}",
         BOT_QUEUE_SETTING: f"memory:{tmp_path}",
         BOT_URL_SETTING: "http://there",
         "BLEF_AGENTS": "Perun=threshold(0.2,0.5); Zorya = greedy",
     }
-    agents, clock = build_invited_bots(settings), SystemClock()
+    invited_bots, clock = build_invited_bots(settings), SystemClock()
     client = BlefHandlerClient(
-        GAME_STORE_FACTORY.open_file(tmp_path / "games.db", clock), clock, base="", agents=agents
+        GAME_STORE_FACTORY.open_file(tmp_path / "games.db", clock),
+        clock,
+        base="",
+        agents=invited_bots,
     )
-    game, places = client.create(), agents.dependencies
-    ann = client.join(game, "ann")
+    game, dependencies = client.create(), invited_bots.dependencies
+    ann_uuid = client.join(game, "ann")
 
-    def invite(me: int) -> HttpResponse:
-        agent = ("Perun", "Zorya")[me % 2]
-        return client.get(f"/games/{game}/invite-aiagent", admin_uuid=ann, agent_name=agent)
+    def invite(client_number: int) -> BlefResponse:
+        agent = ("Perun", "Zorya")[client_number % 2]
+        return client.get(f"/games/{game}/invite-aiagent", admin_uuid=ann_uuid, agent_name=agent)
 
     replies = run_concurrently(12, invite)
     assert {reply.status for reply in replies} <= {200, 403, 503}
-    acknowledged = {reply.json["message"] for reply in replies if reply.status == 200}
+    messages = {reply.json["message"] for reply in replies if reply.status == 200}
     players = client.get(f"/games/{game}").json["players"]
-    kinds = {player["nickname"]: player["ai_agent"] for player in players if "ai_agent" in player}
-    assert acknowledged == {f"{name} joined the game" for name in kinds}
-    assert len(players) == 1 + len(kinds) <= 8
-    named = {("Perun", "threshold(0.2,0.5)"), ("Zorya", "greedy")}
-    assert kinds
-    assert {(name[:5], kind) for name, kind in kinds.items()} <= named
-    seats: list[Any] = [record.header for record in places.dispatcher.match_log.running_matches()]
-    assert {seat["names"][0]: seat["strategy"] for seat in seats} == kinds
+    strategies_by_name = {
+        player["nickname"]: player["ai_agent"] for player in players if "ai_agent" in player
+    }
+    assert messages == {f"{name} joined the game" for name in strategies_by_name}
+    assert len(players) == 1 + len(strategies_by_name) <= 8
+    configured_bots = {("Perun", "threshold(0.2,0.5)"), ("Zorya", "greedy")}
+    assert strategies_by_name
+    assert {
+        (name[:5], strategy) for name, strategy in strategies_by_name.items()
+    } <= configured_bots
+    seats: list[Any] = [
+        record.header for record in dependencies.dispatcher.match_log.running_matches()
+    ]
+    assert {seat["names"][0]: seat["strategy"] for seat in seats} == strategies_by_name
 
     monkeypatch.setattr(RuntimeSettingsStore, "read", lambda _: RuntimeSettings(paused=True))
     game = client.create()
-    ann = client.join(game, "ann")
+    ann_uuid = client.join(game, "ann")
     reply = invite(0)
     assert (reply.status, reply.json["error"][:23]) == (503, "No agent can join now -")
     assert len(client.get(f"/games/{game}").json["players"]) == 1
@@ -229,5 +258,5 @@ def test_of_many_invitations_each_that_is_acknowledged_is_in_the_game(
         {"url": "https://there.example", "game": game, "nickname": "ours"}
     )
     with pytest.raises(ConfigError, match="paused"):
-        join_and_dispatch("blef", order, ann, places.vault, places.dispatcher)
-    assert places.vault.find(order.match_id) is None
+        join_and_dispatch("blef", order, ann_uuid, dependencies.vault, dependencies.dispatcher)
+    assert dependencies.vault.find(order.match_id) is None

@@ -1,6 +1,6 @@
-"""Poller, worker and practice function as Lambda calls them, with every sample event.
+"""Tests of the poller, worker and practice handlers, with every sample event.
 
-And R10: what is no good is answered clearly, and what is good beside it is played.
+R10: an invalid message gets a clear error, and the valid messages beside it are played.
 """
 
 import io
@@ -17,7 +17,13 @@ from typing import Any
 import pytest
 from fault_simulation.checker import intent_differences, log_differences
 from support.arena_server import ALICE, BOB, DUMMY, OUTSIDER, PASSWORDS, running_arena
-from support.lambda_events import EVENTS, alice_settings, context, match_event, message
+from support.lambda_events import (
+    EVENTS,
+    alice_settings,
+    invocation_context,
+    match_event,
+    match_message_body,
+)
 from support.store_fixtures import FakeClock, receive_message
 from support.waiting import HANG_SECONDS
 
@@ -37,29 +43,31 @@ from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
     in_process_backend_settings,
     open_bot_dependencies,
-    run_bot_runtime,
+    run_poller_and_workers,
 )
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
-QUICK = {
+FAST_SETTINGS = {
     "CARDSHARP_DENIAL_SECONDS": "0.1",
     "CARDSHARP_READ_SECONDS": "1",
     "CARDSHARP_STRATEGY": "draw-3",
 }
-NONE_FAILED: dict[str, list[object]] = {"batchItemFailures": []}
+NO_FAILURES: dict[str, list[object]] = {"batchItemFailures": []}
 
 
 @dataclass(frozen=True)
-class Place:
-    """An arena, what our handlers use, and what they say: in no line of it is the password."""
+class BotEnvironment:
+    """An arena, the bot's dependencies, and its log, which never contains the password."""
 
     arena: ArenaServer
-    assembly: ArenaBotDependencies
+    dependencies: ArenaBotDependencies
     log_output: io.StringIO
 
 
 @contextmanager
-def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterator[Place]:
+def open_bot_environment(
+    folder: Path, *, slow_down: bool = False, **settings: str
+) -> Iterator[BotEnvironment]:
     log_output = io.StringIO()
     redirect_logs_and_metrics(log_output)
     wait = timedelta(seconds=0.1)
@@ -69,59 +77,61 @@ def placed(folder: Path, *, slow_down: bool = False, **settings: str) -> Iterato
             **in_process_backend_settings(folder / "matches.db"),
             **settings,
         }
-        with open_bot_dependencies(variables) as assembly:
-            yield Place(arena, assembly, log_output)
+        with open_bot_dependencies(variables) as dependencies:
+            yield BotEnvironment(arena, dependencies, log_output)
     assert PASSWORDS[ALICE] not in log_output.getvalue()
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    with placed(tmp_path, **QUICK) as opened_place:
+def place(tmp_path: Path) -> Iterator[BotEnvironment]:
+    with open_bot_environment(tmp_path, **FAST_SETTINGS) as opened_place:
         yield opened_place
 
 
-def samples(function: str) -> list[str]:
-    """The names of a function's sample events."""
+def sample_event_names(function: str) -> list[str]:
+    """Return the names of a function's sample events."""
     names = [path.stem for path in sorted(EVENTS.glob(f"{function}_*.json"))]
     assert names, f"{function} has no sample event"
     return names
 
 
-def test_worker_and_poller_answer_every_sample_event(place: Place) -> None:
-    """The arena knows none of the worker's matches; that is an end, and no failure."""
-    for sample in samples("worker"):
+def test_worker_and_poller_answer_every_sample_event(place: BotEnvironment) -> None:
+    """The worker closes a match that the arena does not know without reporting a failure."""
+    for sample in sample_event_names("worker"):
         event = json.loads((EVENTS / f"{sample}.json").read_text())
-        answer = worker.app.handler(event, context())
-        failed = [record["messageId"] for record in event["Records"]][: sample == "worker_poison"]
-        assert answer == {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
-    for sample in samples("poller"):
+        response = worker.app.handler(event, invocation_context())
+        failed_ids = [record["messageId"] for record in event["Records"]][
+            : sample == "worker_poison"
+        ]
+        assert response == {"batchItemFailures": [{"itemIdentifier": name} for name in failed_ids]}
+    for sample in sample_event_names("poller"):
         event = json.loads((EVENTS / f"{sample}.json").read_text())
         match_id = place.arena.create_match_and_get_id([ALICE, ALICE])
-        assert poller.app.handler(event, context(1.2)) == {"offered": 1}
-        assert receive_message(place.assembly.queue).body == message(match_id)
+        assert poller.app.handler(event, invocation_context(1.2)) == {"offered": 1}
+        assert receive_message(place.dependencies.queue).body == match_message_body(match_id)
 
 
 def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: BotEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With an error of the invocation, which Lambda counts and an alarm watches.
+    """Each handler raises an error, which Lambda counts and an alarm watches.
 
-    A message that failed is seen again within a minute.
+    The failed message is visible again within a minute.
     """
     monkeypatch.setenv("CARDSHARP_STRATEGY", "captian")
     clock = FakeClock()
     queue = MemoryQueue(clock)
     register_queue(os.environ["CARDSHARP_QUEUE"].removeprefix("memory:"), queue)
     match_id = place.arena.create_match_and_get_id([ALICE, ALICE])
-    queue.send(message(match_id))
-    received = receive_message(queue)
-    wrong = pytest.raises(ConfigError, match="No strategy is called 'captian'")
-    with wrong:
-        worker.app.handler(sqs_event([received], datetime.now(UTC)), context())
-    with wrong:
-        poller.app.handler({}, context(1.2))
-    with wrong:
-        practice.app.handler({"matches": 0}, context())
+    queue.send(match_message_body(match_id))
+    queue_message = receive_message(queue)
+    raises_config_error = pytest.raises(ConfigError, match="No strategy is called 'captian'")
+    with raises_config_error:
+        worker.app.handler(sqs_event([queue_message], datetime.now(UTC)), invocation_context())
+    with raises_config_error:
+        poller.app.handler({}, invocation_context(1.2))
+    with raises_config_error:
+        practice.app.handler({"matches": 0}, invocation_context())
     assert f'"match_id":"{match_id}"' in place.log_output.getvalue()
     clock.advance(timedelta(seconds=29))
     assert queue.receive_message(timedelta(0)) is None
@@ -129,18 +139,21 @@ def test_a_strategy_that_does_not_exist_stops_worker_poller_and_practice(
     assert receive_message(queue).receive_count == 2
 
 
-def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_plays(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+def test_an_unknown_strategy_setting_is_logged_and_the_default_strategy_plays(
+    place: BotEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody looks through what is set when a build without it is deployed."""
+    """A stored setting may name a strategy that a new build no longer has."""
     monkeypatch.setattr(
         RuntimeSettingsStore, "read", lambda _board: RuntimeSettings(strategy="captian")
     )
     with pytest.raises(ConfigError, match="No strategy is called 'captian'"):
-        practice.app.handler({"matches": 0}, context())
+        practice.app.handler({"matches": 0}, invocation_context())
     match_id = place.arena.create_match_and_get_id([ALICE, ALICE])
-    assert worker.app.handler(match_event(message(match_id)), context()) == NONE_FAILED
-    moves = place.assembly.match_log.moves(match_id)
+    assert (
+        worker.app.handler(match_event(match_message_body(match_id)), invocation_context())
+        == NO_FAILURES
+    )
+    moves = place.dependencies.match_log.moves(match_id)
     assert {move.intent["strategy"] for move in moves if move.intent is not None} == {"draw-3"}
     lines = map(json.loads, place.log_output.getvalue().splitlines())
     (error_message,) = [line["message"] for line in lines if line.get("level") == "ERROR"]
@@ -148,50 +161,58 @@ def test_a_strategy_that_was_set_and_does_not_exist_is_an_error_and_another_play
 
 
 @pytest.mark.parametrize("body", ['{"look":7}', '{"look":7,"left":24}'])
-def test_an_order_of_a_single_poll_from_version_0_3_is_dropped(place: Place, body: str) -> None:
-    """A few are on the queue during an upgrade; as dead letters they would raise an alarm."""
+def test_an_order_of_a_single_poll_from_version_0_3_is_dropped(
+    place: BotEnvironment, body: str
+) -> None:
+    """Such messages may be queued during an upgrade; as dead letters they would raise an alarm."""
     place.arena.create_match_and_get_id([ALICE, ALICE])
-    assert worker.app.handler(match_event(body), context()) == NONE_FAILED
-    assert place.assembly.queue.receive_message(timedelta(0)) is None
+    assert worker.app.handler(match_event(body), invocation_context()) == NO_FAILURES
+    assert place.dependencies.queue.receive_message(timedelta(0)) is None
 
 
 # --- practice orders ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", samples("practice"))
-def test_an_ordered_match_is_as_ordered_and_played_on_both_sides(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", sample_event_names("practice"))
+def test_a_practice_match_follows_its_order_and_is_played_on_both_sides(
+    tmp_path: Path, name: str
+) -> None:
     event = json.loads((EVENTS / f"{name}.json").read_text())
-    with placed(tmp_path, CARDSHARP_DUMMY_STRATEGY="draw-3", **QUICK) as place:
-        arena, assembly = place.arena, place.assembly
-        ids = practice.app.handler(event, context())["match_ids"]
-        while message := assembly.queue.receive_message(timedelta(0)):
-            worker.app.handler(match_event(message.body), context())
-            assembly.queue.delete(message)
-        other = DUMMY if event.get("opponent") == "dummy" else ALICE
-        assert len(ids) == event.get("matches", 1)
-        for match_view in map(arena.admin_view, ids):
-            assert log_differences(match_view, assembly.match_log) == []
-            assert intent_differences(match_view, assembly.match_log, [ALICE, DUMMY]) == []
-            assert match_view["playerids"] == [ALICE, other]
+    with open_bot_environment(
+        tmp_path, CARDSHARP_DUMMY_STRATEGY="draw-3", **FAST_SETTINGS
+    ) as place:
+        arena, dependencies = place.arena, place.dependencies
+        match_ids = practice.app.handler(event, invocation_context())["match_ids"]
+        while message := dependencies.queue.receive_message(timedelta(0)):
+            worker.app.handler(match_event(message.body), invocation_context())
+            dependencies.queue.delete(message)
+        opponent = DUMMY if event.get("opponent") == "dummy" else ALICE
+        assert len(match_ids) == event.get("matches", 1)
+        for match_view in map(arena.admin_view, match_ids):
+            assert log_differences(match_view, dependencies.match_log) == []
+            assert intent_differences(match_view, dependencies.match_log, [ALICE, DUMMY]) == []
+            assert match_view["playerids"] == [ALICE, opponent]
             params = match_view["creationParams"]
             assert params.get("tags", []) == event.get("tags", [])
             assert params.get("timeout") == event.get("timeout_seconds")
             assert params.get("drawPile") == event.get("draw_pile")
             assert params.get("banks") == event.get("banks")
             assert "seed" not in event or params["randomSeed"] == event["seed"]
-        finished = assembly.match_log.matches(status=MatchStatus.FINISHED)
-    assert {record.outcome["result"] for record in finished if record.outcome} == {"both seats"}
+        finished_records = dependencies.match_log.matches(status=MatchStatus.FINISHED)
+    assert {record.outcome["result"] for record in finished_records if record.outcome} == {
+        "both seats"
+    }
 
 
-def test_no_more_matches_are_created_than_the_limit_of_requests_feeds(
+def test_the_request_limit_bounds_the_created_matches(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """100 requests a minute feed six matches with turns of 7 s, without a limit any number."""
+    """A limit of 100 requests a minute is enough for six matches with turns of 7 s."""
     event = {"matches": 8, "timeout_seconds": 7}
-    with placed(tmp_path, slow_down=True):
-        first = practice.app.handler(event, context())["match_ids"]
-        free = practice.app.handler({"matches": 8}, context())["match_ids"]
-    assert [len(first), len(free)] == [6, 8]
+    with open_bot_environment(tmp_path, slow_down=True):
+        limited_ids = practice.app.handler(event, invocation_context())["match_ids"]
+        unlimited_ids = practice.app.handler({"matches": 8}, invocation_context())["match_ids"]
+    assert [len(limited_ids), len(unlimited_ids)] == [6, 8]
     assert "created 6 of 8 matches: the limit of requests feeds 6 at once" in caplog.text
 
 
@@ -201,69 +222,87 @@ def test_no_more_matches_are_created_than_the_limit_of_requests_feeds(
 def test_a_wrong_password_fails_the_message_and_leaves_the_match_alone_for_a_while(
     tmp_path: Path,
 ) -> None:
-    with placed(tmp_path, **QUICK, CARDSHARP_PASSWORD="not-alices") as place:
+    with open_bot_environment(tmp_path, **FAST_SETTINGS, CARDSHARP_PASSWORD="not-alices") as place:
         match_id = place.arena.create_match_and_get_id([ALICE, BOB])
-        answer = worker.app.handler(match_event(message(match_id)), context())
-        record = place.assembly.match_log.match(match_id)
-        assert not place.assembly.match_log.mark_queued(match_id, timedelta(seconds=3))
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "0"}]}
+        response = worker.app.handler(
+            match_event(match_message_body(match_id)), invocation_context()
+        )
+        record = place.dependencies.match_log.match(match_id)
+        assert not place.dependencies.match_log.mark_queued(match_id, timedelta(seconds=3))
+    assert response == {"batchItemFailures": [{"itemIdentifier": "0"}]}
     log_text = place.log_output.getvalue()
     assert "check the user and the password" in log_text
     assert "not-alices" not in log_text
-    (failed,) = (line for line in log_text.splitlines() if "a message failed" in line)
-    assert json.loads(failed)["match_id"] == match_id
+    (failure_line,) = (line for line in log_text.splitlines() if "a message failed" in line)
+    assert json.loads(failure_line)["match_id"] == match_id
     assert record.status is MatchStatus.RUNNING
 
 
-def test_an_invalid_id_and_a_foreign_match_are_set_aside(place: Place) -> None:
-    """The arena's 400 is an answer; asking again would be no use."""
+def test_an_invalid_id_and_a_foreign_match_are_not_retried_soon(place: BotEnvironment) -> None:
+    """A 400 of the arena is final, so the request is not repeated."""
     foreign_match = place.arena.create_match_and_get_id([BOB, OUTSIDER])
-    for match_id, failed, expected_text in (
+    for match_id, failed_ids, expected_text in (
         ("abc", [], "24 hex characters"),
         (foreign_match, ["0"], "Match is visible only to participating players."),
     ):
-        answer = worker.app.handler(match_event(message(match_id)), context())
-        assert answer == {"batchItemFailures": [{"itemIdentifier": item_id} for item_id in failed]}
-        assert not place.assembly.match_log.mark_queued(match_id, timedelta(seconds=3))
+        response = worker.app.handler(
+            match_event(match_message_body(match_id)), invocation_context()
+        )
+        assert response == {
+            "batchItemFailures": [{"itemIdentifier": item_id} for item_id in failed_ids]
+        }
+        assert not place.dependencies.match_log.mark_queued(match_id, timedelta(seconds=3))
         assert expected_text in place.log_output.getvalue()
 
 
 @pytest.mark.usefixtures("place")
 def test_an_event_of_another_shape_is_refused_in_a_sentence() -> None:
-    odd: list[Any] = [{}, [], None, {"Records": {}}, {"Records": [{"s3": {}}]}, {"records": []}]
-    for event in odd:
+    invalid_events: list[Any] = [
+        {},
+        [],
+        None,
+        {"Records": {}},
+        {"Records": [{"s3": {}}]},
+        {"records": []},
+    ]
+    for event in invalid_events:
         with pytest.raises(InvalidInput, match="expects an SQS event"):
-            worker.app.handler(event, context())
+            worker.app.handler(event, invocation_context())
 
 
 def test_r10_a_poison_message_becomes_a_dead_letter_while_other_messages_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker.app, "RETRY_DELAY", timedelta(seconds=0.2))
-    clock, poison, seen = SystemClock(), "this is no match message", Counter[str]()
-    dead = MemoryQueue(clock)
-    register_queue("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), dead))
+    clock, poison, receive_counts = SystemClock(), "this is no match message", Counter[str]()
+    dead_letter_queue = MemoryQueue(clock)
+    register_queue("poisoned", MemoryQueue(clock, timedelta(seconds=0.2), dead_letter_queue))
 
     def observe(invocation: InvocationResult) -> None:
-        seen.update(record["body"] for record in invocation.event.get("Records", ()))
+        receive_counts.update(record["body"] for record in invocation.event.get("Records", ()))
 
-    short = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
-    with placed(tmp_path, **QUICK, CARDSHARP_QUEUE="memory:poisoned") as place:
-        arena, assembly = place.arena, place.assembly
-        matches = [arena.create_match_and_get_id([ALICE, ALICE], drawPile=short) for _ in range(2)]
-        with run_bot_runtime(
-            assembly.dispatcher, LambdaSchedulerOptions(on_invocation=observe), arena.stop
+    draw_pile = [["Key", 3], ["Map", 5], ["Mermaid", 9], ["Sword", 4]]
+    with open_bot_environment(
+        tmp_path, **FAST_SETTINGS, CARDSHARP_QUEUE="memory:poisoned"
+    ) as place:
+        arena, dependencies = place.arena, place.dependencies
+        matches = [
+            arena.create_match_and_get_id([ALICE, ALICE], drawPile=draw_pile) for _ in range(2)
+        ]
+        with run_poller_and_workers(
+            dependencies.dispatcher, LambdaSchedulerOptions(on_invocation=observe), arena.stop
         ):
-            assembly.queue.send(poison)
+            dependencies.queue.send(poison)
             [
                 *MatchFollower(
-                    assembly.match_log, clock, timedelta(seconds=HANG_SECONDS)
+                    dependencies.match_log, clock, timedelta(seconds=HANG_SECONDS)
                 ).iter_finished(matches, 2)
             ]
-            letter = dead.receive_message(timedelta(seconds=HANG_SECONDS))
+            dead_letter = dead_letter_queue.receive_message(timedelta(seconds=HANG_SECONDS))
             assert [
-                log_differences(arena.admin_view(match), assembly.match_log) for match in matches
+                log_differences(arena.admin_view(match), dependencies.match_log)
+                for match in matches
             ] == [[], []]
-    assert letter.body == poison
-    assert len(dead) == 1
-    assert seen[poison] == MAX_RECEIVES
+    assert dead_letter.body == poison
+    assert len(dead_letter_queue) == 1
+    assert receive_counts[poison] == MAX_RECEIVES

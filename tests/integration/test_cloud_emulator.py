@@ -1,4 +1,4 @@
-"""AWS on this machine: the template's table and queues, on loopback, with nothing left behind."""
+"""Tests of the AWS emulator: the template's tables and queues, settings, and its end."""
 
 import os
 import select
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from support.store_fixtures import environment, require_match, take_lease
+from support.store_fixtures import acquire_lease, require_match, set_environment
 
 from cardsharp.aws import ssm_credentials
 from cardsharp.aws.dynamodb_attributes import item_key
@@ -36,15 +36,15 @@ def stack(emulator: Emulator) -> EmulatedResources:
 
 @pytest.fixture
 def aws(emulator: Emulator) -> Iterator[Emulator]:
-    """Put the emulator into the environment, where boto3 finds it."""
-    with environment(emulator.environment):
+    """Set the emulator's environment variables, so that boto3 uses it."""
+    with set_environment(emulator.environment):
         yield emulator
 
 
 def test_data_stored_by_version_0_2_can_be_read_and_continued(
     stack: EmulatedResources, aws: Emulator
 ) -> None:
-    """A match as that version left it in the middle, its bodies plain texts."""
+    """A match that version 0.2 stored with plain JSON texts is continued."""
     table, timestamp = stack.tables["Matches"], int(SystemClock().now().timestamp())
     match = {
         "match_status": "running",
@@ -54,17 +54,18 @@ def test_data_stored_by_version_0_2_can_be_read_and_continued(
     match |= {"header_json": '{"game":"deadmansdraw"}', "claim_beat": 7, "lease_fence": 1}
     move = {"intent_json": '{"action":"Draw"}', "facts_json": '{"drew":"Key2"}', "fence": 1}
     note = {"kind": "refused", "body_json": '{"answer":"no"}', "expires_at": timestamp + 3600}
-    sorts = ("header", match), ("move#000000", move), (f"note#{timestamp * 1_000_000:020}#x", note)
-    for sort, attributes in sorts:
+    items = ("header", match), ("move#000000", move), (f"note#{timestamp * 1_000_000:020}#x", note)
+    for sort, attributes in items:
         attributes |= {"pk": "match#old", "sk": sort}
         item = {
-            name: {"N" if isinstance(v, int) else "S": str(v)} for name, v in attributes.items()
+            name: {"N" if isinstance(value, int) else "S": str(value)}
+            for name, value in attributes.items()
         }
         aws.client("dynamodb").put_item(TableName=table, Item=item)
     log = build_match_log(f"dynamodb:{table}", SystemClock())
     assert require_match(log, "old").header == {"game": "deadmansdraw"}
     assert [stored_note.body for stored_note in log.notes("old")] == [{"answer": "no"}]
-    lease = take_lease(log, name="old")
+    lease = acquire_lease(log, name="old")
     log.write_intent(lease, 1, {"action": "EndTurn"})
     log.write_facts(lease, {0: {"drew": "Key2"}, 1: {"ended": True}})
     assert log.moves("old") == [
@@ -78,20 +79,22 @@ def test_items_with_a_retention_have_an_expiry_time(
     stack: EmulatedResources, aws: Emulator
 ) -> None:
     store, days = f"dynamodb:{stack.tables['Matches']}", timedelta(days=3)
-    for name, keep in (("brief", days), ("kept", None)):
-        log = build_match_log(store, SystemClock(), keep)
-        lease = take_lease(log, name=name)
+    for name, retention in (("brief", days), ("kept", None)):
+        log = build_match_log(store, SystemClock(), retention)
+        lease = acquire_lease(log, name=name)
         log.write_intent(lease, 0, {"draw": True})
         log.write_facts(lease, {0: {"drew": "Key"}, 1: {"drew": "Map"}})
         log.finish(lease, {})
     due = SystemClock().now().timestamp() + days.total_seconds()
     table = DynamoTable(stack.tables["Matches"], aws.client("dynamodb"))
-    brief, unlimited = (
+    expiring_times, unlimited_times = (
         [item.get("expires_at", {}).get("N") for item in table.query_prefix(f"match#{name}")]
         for name in ("brief", "kept")
     )
-    assert [int(at) for at in brief if at] == pytest.approx([due] * 3, abs=60)
-    assert unlimited == [None] * 3
+    assert [int(expiry_time) for expiry_time in expiring_times if expiry_time] == pytest.approx(
+        [due] * 3, abs=60
+    )
+    assert unlimited_times == [None] * 3
 
 
 def test_a_malformed_secret_is_refused_without_being_displayed(aws: Emulator) -> None:
@@ -100,9 +103,11 @@ def test_a_malformed_secret_is_refused_without_being_displayed(aws: Emulator) ->
         ssm_credentials.ssm_provider.cache_clear()
         store.put_parameter(Name=name, Value=value, Type="SecureString")
         variables = {"CARDSHARP_ARENA_URL": "https://a.example", "CARDSHARP_SECRET_ID": name}
-        with pytest.raises(ConfigError, match=f"The secret {name} must be a JSON like") as caught:
+        with pytest.raises(
+            ConfigError, match=f"The secret {name} must be a JSON like"
+        ) as error_info:
             ArenaBotSettings.load(variables).credentials()
-        assert CANARY not in f"{caught.value!r}{caught.value.__cause__}"
+        assert CANARY not in f"{error_info.value!r}{error_info.value.__cause__}"
     ssm_credentials.ssm_provider.cache_clear()
 
 
@@ -126,10 +131,10 @@ with Emulator() as running:
     )
     with parent:
         pid, folder = parent.stdout.readline().split()
-        watched = os.pidfd_open(int(pid))
+        emulator_fd = os.pidfd_open(int(pid))
         parent.send_signal(signal.SIGKILL)
-        assert select.select([watched], [], [], 20)[0], "it still runs"
-        os.close(watched)
+        assert select.select([emulator_fd], [], [], 20)[0], "it still runs"
+        os.close(emulator_fd)
     assert not Path(folder).exists()
 
 
@@ -139,27 +144,34 @@ def table(stack: EmulatedResources, emulator: Emulator) -> DynamoTable:
 
 
 def test_r28_each_poller_begins_the_next_generation_and_all_see_it(table: DynamoTable) -> None:
-    first, second = DynamoPollerGenerations(table), DynamoPollerGenerations(table)
-    assert first.latest_generation() == 0
-    assert [first.start_generation(), second.start_generation(), first.start_generation()] == [
+    first_generations, second_generations = (
+        DynamoPollerGenerations(table),
+        DynamoPollerGenerations(table),
+    )
+    assert first_generations.latest_generation() == 0
+    assert [
+        first_generations.start_generation(),
+        second_generations.start_generation(),
+        first_generations.start_generation(),
+    ] == [
         1,
         2,
         3,
     ]
-    assert first.latest_generation() == second.latest_generation() == 3
+    assert first_generations.latest_generation() == second_generations.latest_generation() == 3
 
 
 def test_settings_written_by_an_operator_are_read_by_functions(table: DynamoTable) -> None:
-    """Also a pause that version 0.2 wrote."""
-    for switches in (
+    """Functions read every setting, also a pause that version 0.2 stored."""
+    for settings in (
         RuntimeSettings(strategy="set before", at_once=9),
         RuntimeSettings(paused=True, awake_until=datetime(2026, 11, 22, tzinfo=UTC)),
         RuntimeSettings(strategy="captain", tags=("a", "b:c"), at_once=4),
         RuntimeSettings(tags=()),
         RuntimeSettings(),
     ):
-        DynamoRuntimeSettings(table).set(switches)
-        assert DynamoRuntimeSettings(table).read() == switches
+        DynamoRuntimeSettings(table).set(settings)
+        assert DynamoRuntimeSettings(table).read() == settings
     item = {"paused": {"BOOL": True}, "turned_at": timestamp_attribute(SystemClock().now())}
     table.put({**item_key("control", "pause"), **item})
     assert DynamoRuntimeSettings(table).read() == RuntimeSettings(paused=True)

@@ -1,4 +1,4 @@
-"""A frozen contest at its arena, at home and in the cloud: who sees what of it."""
+"""Tests of the visibility of a frozen contest, at a local arena and in the cloud."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from support.arena_server import (
     write_players,
 )
 from support.cloud_arena import cloud_arena_factory
-from support.contests import contests_in
+from support.contests import contests_in_table
 from support.waiting import HANG_SECONDS
 
 from cardsharp.contest.admin import ContestAdmin
@@ -45,17 +45,17 @@ PATHS = (
     "/matches/statistics?tag=cup", "/api/matches?condensed=1", "/api/matches/busydays",
     "/api/matches?condensed=1&tags=cup_Round2",
 )  # fmt: skip
-OF_A_MATCH = (
+MATCH_PATHS = (
     "/matches/{}", "/matches/{}/steps", "/api/matches/{}", "/api/matches/{}?condensed=1",
     "/api/matches/{}?showevents=1",
 )  # fmt: skip
 
-Place = tuple[ContestRecords, str, ArenaHttpClient]
+RecordsUrlAndClient = tuple[ContestRecords, str, ArenaHttpClient]
 
 
 @dataclass
-class Cup:
-    """A contest at an arena that spectators look at."""
+class ArenaContest:
+    """A contest at an arena with spectators."""
 
     records: ContestRecords
     client: ArenaHttpClient
@@ -63,42 +63,49 @@ class Cup:
     clock: ManualClock
 
     def __post_init__(self) -> None:
-        self.desk = ContestAdmin(self.records, self.clock)
+        self.admin = ContestAdmin(self.records, self.clock)
         self.director = ContestDirector(self.records, ArenaMatchHost(self.organiser), self.clock)
-        self.begun: list[str] = []
+        self.match_ids: list[str] = []
 
-    def goes_on(self, finish_count: int) -> bool:
-        """End `finish_count` running matches and take a step; return True if the cup is over."""
-        running = [match for match in self.organiser.matches(tags=("cup",)) if not match.finished]
-        for match in running[:finish_count]:
+    def finish_matches_and_step(self, finish_count: int) -> bool:
+        """End `finish_count` running matches and take a step.
+
+        Return True if the contest is over.
+        """
+        running_matches = [
+            match for match in self.organiser.matches(tags=("cup",)) if not match.finished
+        ]
+        for match in running_matches[:finish_count]:
             self.organiser.terminate(match.id, match.player_ids[0])
         is_over = self.director.step()
-        self.begun = [match.id for match in self.organiser.matches(tags=("cup",))]
+        self.match_ids = [match.id for match in self.organiser.matches(tags=("cup",))]
         self.clock.advance(timedelta(seconds=1))
         return is_over
 
-    def tries(self) -> str:
-        """Bob begins a match with the house, to try something."""
+    def create_trial_match(self) -> str:
+        """Create a match of Bob with the dummy, and return its id."""
         body = {"playerids": [BOB, DUMMY_ID], "tags": ["cup"]}
         return str(self.client.post("/api/matches", BOB, body).json()["id"])
 
-    def seen(self, matches: list[str], user: str | None = None) -> dict[str, tuple[int, bytes]]:
+    def read_responses(
+        self, matches: list[str], user: str | None = None
+    ) -> dict[str, tuple[int, bytes]]:
         """Return the responses to a user on every path that spectators may request."""
         self.clock.advance(timedelta(seconds=1))
-        paths = [*PATHS, *(path.format(match_id) for match_id in matches for path in OF_A_MATCH)]
-        answers = {path: self.client.get(path, user) for path in paths}
-        return {path: (answer.status, answer.raw) for path, answer in answers.items()}
+        paths = [*PATHS, *(path.format(match_id) for match_id in matches for path in MATCH_PATHS)]
+        responses = {path: self.client.get(path, user) for path in paths}
+        return {path: (response.status, response.raw) for path, response in responses.items()}
 
 
-def entered(records: ContestRecords) -> ContestRecords:
+def add_teams(records: ContestRecords) -> ContestRecords:
     for team in TEAMS:
         records.append_team(TeamEntry(team, NAMES[team], digest_ha1(team, PASSWORDS[team])))
     return records
 
 
 @contextmanager
-def at_home(folder: Path, clock: ManualClock) -> Iterator[Place]:
-    records = entered(create_contest_in(folder / "cup", SETTINGS))
+def open_local_contest(folder: Path, clock: ManualClock) -> Iterator[RecordsUrlAndClient]:
+    records = add_teams(create_contest_in(folder / "cup", SETTINGS))
     pages = ContestPages(lambda: ContestRepository(records.documents), clock)
     teams = TeamPlayerAccounts(records, {}, lambda: clock().timestamp())
     options = {
@@ -113,10 +120,12 @@ def at_home(folder: Path, clock: ManualClock) -> Iterator[Place]:
 
 
 @contextmanager
-def in_the_cloud(folder: Path, clock: ManualClock, emulator: Emulator) -> Iterator[Place]:
+def open_cloud_contest(
+    folder: Path, clock: ManualClock, emulator: Emulator
+) -> Iterator[RecordsUrlAndClient]:
     table = create_arena_table(emulator, write_players(folder))
-    contests = contests_in(table, emulator.client("dynamodb"))
-    records = entered(contests.create(SETTINGS))
+    contests = contests_in_table(table, emulator.client("dynamodb"))
+    records = add_teams(contests.create(SETTINGS))
     with cloud_arena_factory(emulator)(folder, table=table, is_public=True, clock=clock) as (
         arena,
         client,
@@ -125,50 +134,56 @@ def in_the_cloud(folder: Path, clock: ManualClock, emulator: Emulator) -> Iterat
         yield records, arena.url, client
 
 
-def hidden_from_spectators(cup: Cup, public_ids: list[str], later: list[str]) -> None:
-    for path, (status, raw) in cup.seen(later).items():
+def assert_hidden_from_spectators(
+    contest: ArenaContest, public_ids: list[str], hidden_ids: list[str]
+) -> None:
+    for path, (status, raw) in contest.read_responses(hidden_ids).items():
         # That a match ran was to be seen before, and that it did is on the page still.
         allowed_ids = public_ids if path == "/contest" else ()
         assert not any(
-            match_id.encode() in raw for match_id in later if match_id not in allowed_ids
+            match_id.encode() in raw for match_id in hidden_ids if match_id not in allowed_ids
         ), path
         is_page = path in PATHS or re.fullmatch("/matches/[0-9a-f]+", path)
         assert status == (200 if is_page else 404), path
 
 
-def hidden_from_bob(cup: Cup, public_ids: list[str], later: list[str]) -> None:
-    """He sees his own matches, and no others."""
+def assert_hidden_from_bob(
+    contest: ArenaContest, public_ids: list[str], hidden_ids: list[str]
+) -> None:
+    """Assert that Bob sees only his matches."""
     bob_ids = {
-        match.id for match in cup.organiser.matches(ids=tuple(later)) if BOB in match.player_ids
+        match.id
+        for match in contest.organiser.matches(ids=tuple(hidden_ids))
+        if BOB in match.player_ids
     }
-    for path, (_, raw) in cup.seen([], BOB).items():
+    for path, (_, raw) in contest.read_responses([], BOB).items():
         allowed_ids = {*public_ids} if path == "/contest" else set()
         assert {
-            later_id for later_id in later if later_id.encode() in raw
+            later_id for later_id in hidden_ids if later_id.encode() in raw
         } <= bob_ids | allowed_ids, path
-    for match_id in later:
+    for match_id in hidden_ids:
         is_withheld = (
-            "will reveal this match later" in cup.client.get(f"/matches/{match_id}", BOB).text
+            "will reveal this match later" in contest.client.get(f"/matches/{match_id}", BOB).text
         )
         assert is_withheld == (match_id not in bob_ids)
-    assert {match["_id"] for match in cup.client.get("/api/matches", BOB).json()} >= bob_ids
+    assert {match["_id"] for match in contest.client.get("/api/matches", BOB).json()} >= bob_ids
 
 
-def gets_a_new_password(records: ContestRecords, url: str) -> None:
-    """It counts at once; the old one may be the one that leaked."""
-    _, new = records.reset_password("Renamed")
-    for password, status in ((PASSWORDS[ALICE], 401), (new, 200)):
-        answer = requests.get(f"{url}/api/whoami", auth=(ALICE, password), timeout=HANG_SECONDS)
-        assert answer.status_code == status
+def assert_new_password_works(records: ContestRecords, url: str) -> None:
+    """Assert that a new password is valid at once and that the old one is not."""
+    _, new_password = records.reset_password("Renamed")
+    for password, status in ((PASSWORDS[ALICE], 401), (new_password, 200)):
+        response = requests.get(f"{url}/api/whoami", auth=(ALICE, password), timeout=HANG_SECONDS)
+        assert response.status_code == status
 
 
-def is_revealed(cup: Cup, matches: list[str]) -> None:
-    """The organiser has seen all, and now everybody does."""
-    admin_pages = cup.seen(matches, ADMIN)
+def assert_revealed(contest: ArenaContest, matches: list[str]) -> None:
+    """Assert that spectators see a revealed contest as the organiser does."""
+    admin_pages = contest.read_responses(matches, ADMIN)
     assert b"Won by" in admin_pages["/contest"][1]
-    cup.desk.reveal_round(everything=True)
-    cup.clock.advance(timedelta(seconds=20))
-    public_pages = cup.seen(matches)
+    contest.admin.reveal_round(everything=True)
+    contest.clock.advance(timedelta(seconds=20))
+    public_pages = contest.read_responses(matches)
     assert public_pages["/contest"] == admin_pages["/contest"]
     assert {status for status, _ in public_pages.values()} == {200}
     assert b"Renamed" in public_pages["/matches"][1]
@@ -180,49 +195,58 @@ def is_revealed(cup: Cup, matches: list[str]) -> None:
 def test_a_frozen_contest_is_visible_only_to_its_organiser_and_its_players(
     tmp_path: Path, emulator: Emulator, is_at_home: bool
 ) -> None:
-    """Everybody else is answered byte for byte the same, on every path, until it is revealed."""
+    """All other users get the same bytes on every path until the contest is revealed."""
     clock = ManualClock()
-    home = at_home(tmp_path, clock) if is_at_home else in_the_cloud(tmp_path, clock, emulator)
+    contest_context = (
+        open_local_contest(tmp_path, clock)
+        if is_at_home
+        else open_cloud_contest(tmp_path, clock, emulator)
+    )
     with (
-        home as (records, url, client),
+        contest_context as (records, url, client),
         ArenaClient(url, Credentials(ADMIN, PASSWORDS[ADMIN])) as organiser,
     ):
-        cup = Cup(records, client, organiser, clock)
+        contest = ArenaContest(records, client, organiser, clock)
         for finish_count in (0, 2, 1):
-            cup.goes_on(finish_count)
+            contest.finish_matches_and_step(finish_count)
         decided_ids = [
             match_id
             for result in records.results()
             if result.decided
             for match_id in result.matches
         ]
-        running = [match_id for match_id in cup.begun if match_id not in decided_ids]
-        assert all((decided_ids, running))
-        assert {status for status, _ in cup.seen(cup.begun).values()} == {200}
-        tried = cup.tries()
-        assert "Bob" in client.get(f"/matches/{tried}", None).text
-        cup.desk.freeze(clock())
-        public_ids = cup.begun
-        frozen_pages, of_bob = cup.seen([*public_ids, tried]), cup.seen([], BOB)["/contest"]
-        cup.desk.rename_team(NAMES[ALICE], "Renamed")
-        organiser.terminate(tried, BOB)
-        second_trial = cup.tries()
+        running_ids = [match_id for match_id in contest.match_ids if match_id not in decided_ids]
+        assert all((decided_ids, running_ids))
+        assert {status for status, _ in contest.read_responses(contest.match_ids).values()} == {200}
+        trial_match_id = contest.create_trial_match()
+        assert "Bob" in client.get(f"/matches/{trial_match_id}", None).text
+        contest.admin.freeze(clock())
+        public_ids = contest.match_ids
+        frozen_pages, bob_page = (
+            contest.read_responses([*public_ids, trial_match_id]),
+            contest.read_responses([], BOB)["/contest"],
+        )
+        contest.admin.rename_team(NAMES[ALICE], "Renamed")
+        organiser.terminate(trial_match_id, BOB)
+        second_trial_id = contest.create_trial_match()
         clock.advance(timedelta(seconds=20))
-        gets_a_new_password(records, url)
-        while not cup.goes_on(2):
-            assert cup.seen([*public_ids, tried]) == frozen_pages
-        for trial_id in (tried, second_trial):
+        assert_new_password_works(records, url)
+        while not contest.finish_matches_and_step(2):
+            assert contest.read_responses([*public_ids, trial_match_id]) == frozen_pages
+        for trial_id in (trial_match_id, second_trial_id):
             texts = [client.get(f"/matches/{trial_id}", user).text for user in (None, BOB)]
             assert ["will reveal this match later" in text for text in texts] == [True, False]
-        cup.desk.rule_pairing(records.results()[0].pairing, records.results()[0].teams[1], "appeal")
-        assert cup.seen([*public_ids, tried]) == frozen_pages
-        later = [match_id for match_id in cup.begun if match_id not in decided_ids]
-        assert {*later} > {*running}
-        hidden_from_spectators(cup, public_ids, later)
+        contest.admin.rule_pairing(
+            records.results()[0].pairing, records.results()[0].teams[1], "appeal"
+        )
+        assert contest.read_responses([*public_ids, trial_match_id]) == frozen_pages
+        hidden_ids = [match_id for match_id in contest.match_ids if match_id not in decided_ids]
+        assert {*hidden_ids} > {*running_ids}
+        assert_hidden_from_spectators(contest, public_ids, hidden_ids)
         # A team sees what it plays, and of the others no more than spectators do.
-        assert cup.seen([], BOB)["/contest"] == of_bob == frozen_pages["/contest"]
-        hidden_from_bob(cup, public_ids, later)
-        assert not {tried, second_trial} & {
+        assert contest.read_responses([], BOB)["/contest"] == bob_page == frozen_pages["/contest"]
+        assert_hidden_from_bob(contest, public_ids, hidden_ids)
+        assert not {trial_match_id, second_trial_id} & {
             match_id for result in records.results() for match_id in result.matches
         }
-        is_revealed(cup, later)
+        assert_revealed(contest, hidden_ids)

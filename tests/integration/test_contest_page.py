@@ -1,4 +1,4 @@
-"""The page of a contest: what it shows of whom to whom, and that it is safe to show."""
+"""Tests of the page of a contest: its content for each user, and its safety."""
 
 import html
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.arena_server import ArenaHttpClient, running_arena
-from support.contests import HOSTILE, played_contest, team_names
+from support.contests import HOSTILE_NAMES, played_contest, team_names
 from support.waiting import HANG_SECONDS
 
 from cardsharp.contest.models import ContestSettings
@@ -29,7 +29,7 @@ from cardsharp.pages.templates import SiteInfo
 SITE = SiteInfo("Arena")
 
 
-class Parsed(HTMLParser):
+class ParsedPage(HTMLParser):
     """The elements of a page, their attributes, and its text."""
 
     def __init__(self, text: str) -> None:
@@ -54,28 +54,33 @@ class Parsed(HTMLParser):
         ]
 
     def boxes(self) -> list[str]:
-        """The boxes of the bracket by their classes."""
-        classes = [
+        """Return the classes of the bracket's boxes."""
+        class_texts = [
             str(attributes.get("class")) for tag, attributes in self.elements if tag == "svg"
         ]
-        return [name.removeprefix("box ") for name in classes if name.startswith("box ")]
+        return [name.removeprefix("box ") for name in class_texts if name.startswith("box ")]
 
 
 @pytest.fixture
-def cup() -> ContestRecords:
-    """Twenty teams; the final of the losers is still to come."""
+def contest_records() -> ContestRecords:
+    """A contest of twenty teams before the final of the losers."""
     return played_contest(team_names(20), 36)[0]
 
 
-def test_a_bracket_is_rendered_to_its_final() -> None:
-    """As many games and rounds as in 2023, the last one the reset, and the champion crowned."""
+def test_a_full_bracket_is_rendered_with_its_champion() -> None:
+    """The bracket has as many games and rounds as in 2023, with a second final."""
     records, _ = played_contest(team_names(20), upsets=["38"])
-    parsed = Parsed(contest_page(SITE, records))
+    parsed = ParsedPage(contest_page(SITE, records))
     boxes = parsed.boxes()
     assert boxes.count("decided") == 39
     assert boxes[39:] == ["crown decided"]
-    for words in ("Winners · round 1", "Losers · round 9", "Final · round 10", "Second final"):
-        assert words in parsed.text
+    for expected_text in (
+        "Winners · round 1",
+        "Losers · round 9",
+        "Final · round 10",
+        "Second final",
+    ):
+        assert expected_text in parsed.text
     champion = records.resolve_team(records.standings()[0][0]).name
     assert f"Won by {champion}" in " ".join(parsed.text.split())
     rows = [attributes for tag, attributes in parsed.elements if tag == "tr" and "id" in attributes]
@@ -86,7 +91,7 @@ def test_a_bracket_is_rendered_to_its_final() -> None:
 @pytest.mark.parametrize(("number", "share"), [*product([2, 3, 13], [0, 0.5, 1]), (64, 0.5)])
 def test_a_bracket_of_any_size_has_no_overlapping_boxes(number: int, share: float) -> None:
     records, running = played_contest(team_names(number), int(share * (2 * number - 2)))
-    parsed = Parsed(contest_page(SITE, records, map(to_live_match, running.values())))
+    parsed = ParsedPage(contest_page(SITE, records, map(to_live_match, running.values())))
     columns = defaultdict[str, list[float]](list)
     for tag, attributes in parsed.elements:
         if tag == "svg" and str(attributes.get("class")).startswith("box"):
@@ -98,9 +103,9 @@ def test_a_bracket_of_any_size_has_no_overlapping_boxes(number: int, share: floa
 
 
 @pytest.mark.parametrize("form", ["round-robin", "swiss"])
-def test_other_formats_stand_round_by_round(form: str) -> None:
+def test_formats_without_a_bracket_list_their_rounds(form: str) -> None:
     records, _ = played_contest(team_names(6), format=form, matches=3)
-    parsed = Parsed(contest_page(SITE, records))
+    parsed = ParsedPage(contest_page(SITE, records))
     assert parsed.boxes() == ["decided"] * len(records.results())
     assert not any(
         str(attributes.get("class")).startswith("line") for _, attributes in parsed.elements
@@ -109,12 +114,12 @@ def test_other_formats_stand_round_by_round(form: str) -> None:
 
 
 def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(
-    cup: ContestRecords,
+    contest_records: ContestRecords,
 ) -> None:
-    """And each tag to the arena's statistics of it."""
-    results = cup.results()
-    cup.save_results([replace(results[0], ruled="the other side <left>"), *results[1:]])
-    parsed = Parsed(contest_page(SITE, cup))
+    """Each pairing links to its matches, and each tag to the arena's statistics."""
+    results = contest_records.results()
+    contest_records.save_results([replace(results[0], ruled="the other side <left>"), *results[1:]])
+    parsed = ParsedPage(contest_page(SITE, contest_records))
     addresses = parsed.addresses()
     for result in results:
         assert all(f"/matches/{match}" in addresses for match in result.matches)
@@ -126,28 +131,28 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(
 
 
 @pytest.mark.parametrize("output_kind", ["page", "file"])
-def test_hostile_names_stay_names(output_kind: str) -> None:
-    """No element, no attribute and no address comes from a name or a reason."""
-    records, _ = played_contest(HOSTILE, 8)
+def test_hostile_names_are_escaped(output_kind: str) -> None:
+    """A name or a reason creates no element, no attribute and no address."""
+    records, _ = played_contest(HOSTILE_NAMES, 8)
     results = records.results()
-    records.save_results([replace(result, ruled=HOSTILE[0]) for result in results])
+    records.save_results([replace(result, ruled=HOSTILE_NAMES[0]) for result in results])
     text = (
         contest_page(SITE, records) if output_kind == "page" else standalone_contest_page(records)
     )
-    parsed = Parsed(text)
+    parsed = ParsedPage(text)
     tags = {tag for tag, _ in parsed.elements}
     assert "img" not in tags
     assert sum(tag == "script" for tag, _ in parsed.elements) == (output_kind == "page")
     names = {name for _, attributes in parsed.elements for name in attributes}
     assert not {name for name in names if name.startswith("on") or name == "style"}
     assert all(re.match(r"[#/]", address) for address in parsed.addresses())
-    for name in HOSTILE:
+    for name in HOSTILE_NAMES:
         assert html.escape(name, quote=False) in text.replace("&#34;", '"').replace("&#39;", "'")
     assert "49" not in [part.strip() for part in re.findall(r"<bdi[^>]*>(.*?)</bdi>", text)]
 
 
 def test_hidden_data_changes_no_byte_of_a_page() -> None:
-    """Order of the draw pile, seeds, and the hashes of passwords, which differ by lot."""
+    """The page does not depend on the order of the draw pile, on seeds, or on password hashes."""
     pages = set[str]()
     for seed in ("one", "another"):
         records, running = played_contest(team_names(6), 4, matches=5, seed=seed)
@@ -170,16 +175,18 @@ def test_hidden_data_changes_no_byte_of_a_page() -> None:
 
 
 def test_the_first_of_several_contests_links_to_the_rest(
-    cup: ContestRecords, tmp_path: Path
+    contest_records: ContestRecords, tmp_path: Path
 ) -> None:
-    contests = ContestRepository(cup.documents)
+    contests = ContestRepository(contest_records.documents)
     contests.create(ContestSettings("next & last"))
     with running_arena(tmp_path, extra_pages=ContestPages(lambda: contests), is_public=True) as (
         _,
         client,
     ):
-        assert "/contest?name=next%20%26%20last" in Parsed(client.get("/contest").text).addresses()
-        assert "/contest" in Parsed(client.get("/matches/statistics").text).addresses()
+        assert (
+            "/contest?name=next%20%26%20last" in ParsedPage(client.get("/contest").text).addresses()
+        )
+        assert "/contest" in ParsedPage(client.get("/matches/statistics").text).addresses()
         for path in ("/contest", "/contest/running"):
             assert client.get(f"{path}?name=cup").text == client.get(path).text
             assert client.get(f"{path}?name=next%20%26%20last").status == 200
@@ -187,25 +194,25 @@ def test_the_first_of_several_contests_links_to_the_rest(
 
 
 def test_other_requests_are_served_while_a_page_is_rendered(
-    cup: ContestRecords, tmp_path: Path
+    contest_records: ContestRecords, tmp_path: Path
 ) -> None:
-    requested, answered = threading.Event(), threading.Event()
+    is_rendering, may_finish = threading.Event(), threading.Event()
 
     class Slow(ContestRepository):
         def contest_names(self) -> list[str]:
-            requested.set()
-            assert answered.wait(HANG_SECONDS)
+            is_rendering.set()
+            assert may_finish.wait(HANG_SECONDS)
             return super().contest_names()
 
-    pages = ContestPages(lambda: Slow(cup.documents))
+    pages = ContestPages(lambda: Slow(contest_records.documents))
     with (
         running_arena(tmp_path, extra_pages=pages, is_public=True) as (server, client),
         ThreadPoolExecutor(1) as pool,
     ):
-        waiting = pool.submit(client.get, "/contest")
-        assert requested.wait(HANG_SECONDS)
-        other = ArenaHttpClient(server.url)
-        assert other.get("/api/hello", None).status == 200
-        other.close()
-        answered.set()
-        assert waiting.result().status == 200
+        page_request = pool.submit(client.get, "/contest")
+        assert is_rendering.wait(HANG_SECONDS)
+        other_client = ArenaHttpClient(server.url)
+        assert other_client.get("/api/hello", None).status == 200
+        other_client.close()
+        may_finish.set()
+        assert page_request.result().status == 200

@@ -1,4 +1,4 @@
-"""The ticks of an arena in the cloud: one chain, whatever befalls its messages and functions."""
+"""Tests of the director's ticks: one chain of messages, despite lost messages and crashes."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ import pytest
 from fault_simulation.faults import AWS_REQUESTS, CRASHES, Crash, FaultInjector, FaultPlan
 from fault_simulation.virtual_clock import VirtualClock
 from support.case_counts import case_count
-from support.contests import arena_table, contests_in
+from support.contests import arena_table, contests_in_table
 from support.store_fixtures import FakeClock
 
 from cardsharp.aws.dynamodb_table import DynamoTable
@@ -57,11 +57,11 @@ ORGANISER = User(ADMIN, None, ADMIN)
 
 
 @dataclass
-class Cloud:
-    """A contest, an arena's table, a queue, and a function that is built anew for each message.
+class CloudContest:
+    """A contest, an arena's table, a queue, and a function that starts anew for each message.
 
-    `open_repository` opens the contest with a client of the table; by default the contest is in
-    memory, which is faster.
+    `open_repository` opens the contest with a client of the table; by default the contest is
+    in memory, which is faster.
     """
 
     client: Any
@@ -71,11 +71,11 @@ class Cloud:
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock, VISIBILITY)
-        self.lobby = MemoryMatchRepository(None, InProcessLongPoll())
-        self.fragile = self.client
+        self.match_repository = MemoryMatchRepository(None, InProcessLongPoll())
+        self.function_client = self.client
         if self.open_repository is None:
-            keep = SqliteDocumentStore(MEMORY_PATH, self.clock)
-            self.open_repository = lambda _client: ContestRepository(keep)
+            document_store = SqliteDocumentStore(MEMORY_PATH, self.clock)
+            self.open_repository = lambda _client: ContestRepository(document_store)
         self.records = self.open_repository(self.client).create(SETTINGS)
         for name in ("One", "Two", "Three"):
             self.records.add_team(name)
@@ -83,78 +83,82 @@ class Cloud:
             PlayerAccount.model_validate({"_id": team.id, "name": team.name, "ha1": team.ha1})
             for team in self.records.teams()
         ]
-        self.book = UserDirectory(lambda: {player.id: player for player in players})
-        self.function().run_tick_if_stalled("at the deployment")
+        self.user_directory = UserDirectory(lambda: {player.id: player for player in players})
+        self.start_function().run_tick_if_stalled("at the deployment")
 
     @property
     def referee(self) -> Referee:
-        return Referee(self.lobby, self.book, RandomnessMethod.FAIR, self.clock.now)
+        return Referee(
+            self.match_repository, self.user_directory, RandomnessMethod.FAIR, self.clock.now
+        )
 
-    def function(self) -> TickHandler:
+    def start_function(self) -> TickHandler:
         """Return the tick handler of a function that has just started."""
-        table, referee = DynamoTable(self.table.name, self.fragile), self.referee
+        table, referee = DynamoTable(self.table.name, self.function_client), self.referee
         return TickHandler(
             TickChain(table, self.queue, URL),
             referee,
             ArenaMatchHost(InProcessArena(referee, table)),
-            self.open_repository(self.fragile).active_contests,
+            self.open_repository(self.function_client).active_contests,
         )
 
     def handle(self, message: Message) -> None:
-        """Have a message handled as Lambda does it: gone unless the function dies."""
+        """Handle a message as Lambda does: delete it unless the function crashes."""
         with suppress(Crash):
-            self.function().run_tick(TickMessage.parse(message.body).ticket, message.message_id)
+            self.start_function().run_tick_if_claimed(
+                TickMessage.parse(message.body).ticket, message.message_id
+            )
             self.queue.delete(message)
 
-    def wake(self) -> None:
+    def send_tick(self) -> None:
         assert send_immediate_tick(self.table, {URL: self.queue}.__getitem__)
 
-    def begin(self) -> None:
+    def start_contest(self) -> None:
         self.records.start_contest()
-        self.wake()
+        self.send_tick()
 
-    def play(self) -> None:
-        """End every match that has run for a while; who wins follows from its seed."""
-        for match in list(self.lobby.running_matches()):
+    def end_started_matches(self) -> None:
+        """End every match that has run for a while; its seed determines the winner."""
+        for match in list(self.match_repository.running_matches()):
             if self.clock.now() - match.started_at > timedelta(seconds=4):
                 winner = match.pairing.players[sha256(match.params.seed.encode()).digest()[0] % 2]
                 self.referee.terminate_match(ORGANISER, match.id, {"winnerId": winner}, None)
 
-    def run(self, seconds: int = 400, *, scheduled: bool = True) -> None:
-        """Let the time go by until nothing is left; a schedule looks every minute, if wanted."""
+    def run_seconds(self, seconds: int = 400, *, scheduled: bool = True) -> None:
+        """Advance the clock until the contest is over; with `scheduled`, run the schedule too."""
         for second in range(seconds):
             for message in iter(lambda: self.queue.receive_message(NO_WAIT), None):
                 self.handle(message)
-            self.play()
+            self.end_started_matches()
             if scheduled and second % 60 == 59:
-                self.function().run_tick_if_stalled(f"schedule {second}")
+                self.start_function().run_tick_if_stalled(f"schedule {second}")
             self.clock.advance(timedelta(seconds=1))
             if second % 10 == 0 and not len(self.queue) and self.records.stage is ContestStage.OVER:
                 return
 
 
 @pytest.fixture
-def cloud(moto: Any) -> Iterator[Cloud]:  # noqa: ANN401 - a client in this process
+def cloud(moto: Any) -> Iterator[CloudContest]:  # noqa: ANN401 - a client in this process
     with arena_table(moto) as table:
-        yield Cloud(moto, table)
+        yield CloudContest(moto, table)
 
 
 def error_messages(caplog: pytest.LogCaptureFixture) -> set[str]:
-    """Return what was logged as an error, which an alarm watches."""
+    """Return the messages that were logged as errors, which an alarm watches."""
     return {record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR}
 
 
 def test_a_contest_that_stands_still_is_logged_as_an_error_and_ticks_go_on(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    cloud: CloudContest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Only the alarm on errors of the director tells it: no function fails."""
-    cloud.begin()
+    """No function fails, so only the alarm on the director's errors reports it."""
+    cloud.start_contest()
 
     def fail(_runner: ContestRunner) -> bool:
         raise ArenaError("the arena is down")
 
     monkeypatch.setattr(ContestRunner, "step", fail)
-    cloud.run(11)
+    cloud.run_seconds(11)
     assert error_messages(caplog) == {f"A step of the contest {SETTINGS.name} failed"}
     assert len(cloud.queue) == 1
 
@@ -163,141 +167,158 @@ def test_a_match_that_cannot_be_read_is_logged_as_an_error(
     moto: Any,  # noqa: ANN401 - a client in this process
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Nobody ends its late turns, so somebody must hear of it."""
+    """The late turns of an unreadable match are not ended, so the organiser must be alerted."""
     with arena_table(moto) as table:
         key = item_key("running", "m1")
         table.put(key)
         table.put({**item_key("match#m1", "head"), "match_zip": {"B": b"not packed"}})
-        lobby = DynamoMatchRepository(table, timedelta(days=1))
-        list(lobby.running_matches())
+        repository = DynamoMatchRepository(table, timedelta(days=1))
+        list(repository.running_matches())
     assert error_messages(caplog) == {"The stored match m1 cannot be read."}
 
 
-def test_an_idle_contest_has_no_ticks(cloud: Cloud) -> None:
-    """Before a contest begins, while it pauses and no match runs; resuming brings them back."""
-    cloud.wake()
-    cloud.run(20)
+def test_an_idle_contest_has_no_ticks(cloud: CloudContest) -> None:
+    """A contest has no ticks before its start or while it is paused; a resume brings them back."""
+    cloud.send_tick()
+    cloud.run_seconds(20)
     assert len(cloud.queue) == 0
     cloud.records.set_paused(paused=True)
-    cloud.begin()
-    cloud.run(20)
-    assert (len(cloud.queue), list(cloud.lobby.all_matches())) == (0, [])
+    cloud.start_contest()
+    cloud.run_seconds(20)
+    assert (len(cloud.queue), list(cloud.match_repository.all_matches())) == (0, [])
     cloud.records.set_paused(paused=False)
-    cloud.wake()
-    cloud.run(10)
+    cloud.send_tick()
+    cloud.run_seconds(10)
     assert len(cloud.queue) == 1
-    assert list(cloud.lobby.all_matches()) != []
+    assert list(cloud.match_repository.all_matches()) != []
 
 
-def test_practice_runs_by_ticks_and_the_cup_follows_its_running_matches(cloud: Cloud) -> None:
-    """Of the teams that the arena has heard of, by whatever process; what runs then is played."""
+def test_practice_runs_by_ticks_and_the_cup_follows_its_running_matches(
+    cloud: CloudContest,
+) -> None:
+    """Practice pairs the teams whose presence is recorded; its matches end before the contest."""
     present_teams = [team.id for team in cloud.records.teams()][:2]
     cloud.records.set_practice_until(cloud.clock.now() + timedelta(seconds=60))
-    cloud.wake()
+    cloud.send_tick()
     for _ in range(5):
         for team in present_teams:
             DynamoPresence(cloud.table).record_activity(team, cloud.clock.now())
-        cloud.run(10)
-    met = {team for meeting in cloud.records.practice_matches() for team in meeting.teams}
-    assert met == set(present_teams)
+        cloud.run_seconds(10)
+    paired_teams = {
+        team for practice_match in cloud.records.practice_matches() for team in practice_match.teams
+    }
+    assert paired_teams == set(present_teams)
     cloud.records.set_practice_until(cloud.clock.now())
-    cloud.begin()
-    cloud.run()
+    cloud.start_contest()
+    cloud.run_seconds()
     assert (cloud.records.practice_until, cloud.records.stage) == (None, ContestStage.OVER)
-    cup = [
+    start_times = [
         match.started_at
-        for match in cloud.lobby.all_matches()
+        for match in cloud.match_repository.all_matches()
         if "cup" in (match.params.tags or ())
     ]
-    assert max(meeting.at for meeting in cloud.records.practice_matches()) <= min(cup)
+    assert max(practice_match.at for practice_match in cloud.records.practice_matches()) <= min(
+        start_times
+    )
 
 
 @pytest.mark.parametrize("phase", [0, 3])
-def test_a_dead_teams_turn_ends_ten_seconds_past_its_limit(cloud: Cloud, phase: int) -> None:
-    """Wherever in the pause between two ticks its limit falls."""
-    cloud.wake()
+def test_a_dead_teams_turn_ends_ten_seconds_past_its_limit(cloud: CloudContest, phase: int) -> None:
+    """The turn ends in time, wherever its limit falls between two ticks."""
+    cloud.send_tick()
     cloud.clock.advance(timedelta(seconds=phase))
-    wish = {"playerids": [*cloud.book.players_by_id][:2], "timeout": 7, "tags": ["practice"]}
-    match = cloud.referee.create_match(ORGANISER, wish, None)
-    cloud.wake()
-    began, forced_turn_count = match.started_at, 0
+    match_request = {
+        "playerids": [*cloud.user_directory.players_by_id][:2],
+        "timeout": 7,
+        "tags": ["practice"],
+    }
+    match = cloud.referee.create_match(ORGANISER, match_request, None)
+    cloud.send_tick()
+    turn_start, forced_turn_count = match.started_at, 0
     while not match.is_finished:
         for message in iter(lambda: cloud.queue.receive_message(NO_WAIT), None):
             cloud.handle(message)
-        current_match = cloud.lobby.get(match.id)
+        current_match = cloud.match_repository.get(match.id)
         if current_match.last_move_at != match.last_move_at:
             forced_turn_count += 1
             assert (
-                timedelta(seconds=7) < current_match.last_move_at - began <= timedelta(seconds=17)
+                timedelta(seconds=7)
+                < current_match.last_move_at - turn_start
+                <= timedelta(seconds=17)
             )
-            match, began = current_match, current_match.last_move_at
+            match, turn_start = current_match, current_match.last_move_at
         cloud.clock.advance(timedelta(seconds=1))
     assert forced_turn_count > 1
 
 
-def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(cloud: Cloud) -> None:
-    """Each is delivered twice, sent again by strangers, and again when it is long over."""
-    cloud.begin()
-    old: list[str] = []
+def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(
+    cloud: CloudContest,
+) -> None:
+    """Each message is handled twice, and old messages are sent again."""
+    cloud.start_contest()
+    old_bodies: list[str] = []
     for second in range(400):
         for message in iter(lambda: cloud.queue.receive_message(NO_WAIT), None):
-            old.append(message.body)
+            old_bodies.append(message.body)
             cloud.handle(message)
             cloud.handle(message)
-        if second % 7 == 0 and old:
-            cloud.queue.send(old[second % len(old)])
-            cloud.wake()
-        cloud.play()
+        if second % 7 == 0 and old_bodies:
+            cloud.queue.send(old_bodies[second % len(old_bodies)])
+            cloud.send_tick()
+        cloud.end_started_matches()
         assert len(cloud.queue) <= 4
         cloud.clock.advance(timedelta(seconds=1))
         if cloud.records.stage is ContestStage.OVER:
             break
     assert cloud.records.stage is ContestStage.OVER
-    tags = [match.params.tags for match in cloud.lobby.all_matches()]
+    tags = [match.params.tags for match in cloud.match_repository.all_matches()]
     assert len(set(tags)) == len(tags)
 
 
-def test_the_schedule_recovers_a_lost_message(cloud: Cloud) -> None:
-    """At its second look: at the first, the chain might only be between two ticks."""
-    cloud.begin()
-    cloud.run(10)
-    lost = cloud.queue.receive_message(TICK_INTERVAL)
-    cloud.queue.delete(lost)
-    assert not cloud.function().run_tick_if_stalled("a minute")
-    assert cloud.function().run_tick_if_stalled("another")
-    cloud.run(10)
+def test_the_schedule_recovers_a_lost_message(cloud: CloudContest) -> None:
+    """The schedule restarts the chain at its second run; at the first it may be between ticks."""
+    cloud.start_contest()
+    cloud.run_seconds(10)
+    lost_message = cloud.queue.receive_message(TICK_INTERVAL)
+    cloud.queue.delete(lost_message)
+    assert not cloud.start_function().run_tick_if_stalled("a minute")
+    assert cloud.start_function().run_tick_if_stalled("another")
+    cloud.run_seconds(10)
     assert len(cloud.queue) == 1
 
 
-def test_two_directors_at_once_begin_each_match_once(cloud: Cloud) -> None:
-    """Each has looked before the other has begun anything; of other teams it is another match."""
+def test_two_directors_at_once_begin_each_match_once(cloud: CloudContest) -> None:
+    """Two directors that create the same pairing at once get the same match.
+
+    For other teams it is another match.
+    """
     cloud.records.start_contest()
-    first, second, third = cloud.book.players_by_id
+    first, second, third = cloud.user_directory.players_by_id
     first_arena, second_arena = (InProcessArena(cloud.referee, cloud.table) for _ in range(2))
 
-    def begun(office: InProcessArena, *teams: str) -> str:
+    def create_match(arena: InProcessArena, *teams: str) -> str:
         params = MatchParams(teams, ("cup_Round1", "cup", "cup:1:0"), random_seed="1")
-        return office.create_match(params).id
+        return arena.create_match(params).id
 
-    match_id = begun(first_arena, first, second)
-    assert begun(second_arena, first, second) == match_id
-    assert [match.id for match in cloud.lobby.all_matches()] == [match_id]
-    assert begun(second_arena, first, third) != match_id
+    match_id = create_match(first_arena, first, second)
+    assert create_match(second_arena, first, second) == match_id
+    assert [match.id for match in cloud.match_repository.all_matches()] == [match_id]
+    assert create_match(second_arena, first, third) != match_id
 
 
 def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN401 - as above
-    """The queue alone makes it good, by delivering the message again: no match is begun twice."""
+    """The queue delivers the message of a crashed function again; no match starts twice."""
 
-    def played(plan: FaultPlan) -> list[tuple[str, str | None, int]]:
+    def play_with_faults(plan: FaultPlan) -> list[tuple[str, str | None, int]]:
         with arena_table(moto) as table:
-            cloud = Cloud(moto, table, partial(contests_in, table))
-            cloud.fragile = FaultInjector(moto, plan, AWS_REQUESTS)
-            cloud.begin()
-            cloud.run(scheduled=False)
+            cloud = CloudContest(moto, table, partial(contests_in_table, table))
+            cloud.function_client = FaultInjector(moto, plan, AWS_REQUESTS)
+            cloud.start_contest()
+            cloud.run_seconds(scheduled=False)
             assert (cloud.records.stage, len(cloud.queue)) == (ContestStage.OVER, 0), (
                 "and nothing ticks"
             )
-            tags = [match.params.tags for match in cloud.lobby.all_matches()]
+            tags = [match.params.tags for match in cloud.match_repository.all_matches()]
             assert len(set(tags)) == len(tags), plan.faults
             names = cloud.records.team_names_with_removed()
             return [
@@ -307,13 +328,18 @@ def test_a_function_that_dies_changes_nothing(moto: Any) -> None:  # noqa: ANN40
             ]
 
     fault_free_plan = FaultPlan(VirtualClock())
-    undisturbed, calls = played(fault_free_plan), len(fault_free_plan.steps)
-    assert calls > 50
-    every, kinds = calls // case_count(2, 30), sorted(CRASHES)
-    for place, dies_at in enumerate(range(every // 2, calls, every)):
+    expected_results, request_count = play_with_faults(fault_free_plan), len(fault_free_plan.steps)
+    assert request_count > 50
+    step_interval, crash_kinds = request_count // case_count(2, 30), sorted(CRASHES)
+    for sample_index, crash_step in enumerate(
+        range(step_interval // 2, request_count, step_interval)
+    ):
         # In the sample each moment suffers one kind of death; its neighbour has the other.
-        for kind in kinds[place % case_count(2, 1) :: case_count(2, 1)]:
-            assert played(FaultPlan(VirtualClock(), {dies_at: kind})) == undisturbed, (
-                kind,
-                dies_at,
+        for crash_kind in crash_kinds[sample_index % case_count(2, 1) :: case_count(2, 1)]:
+            assert (
+                play_with_faults(FaultPlan(VirtualClock(), {crash_step: crash_kind}))
+                == expected_results
+            ), (
+                crash_kind,
+                crash_step,
             )

@@ -1,4 +1,7 @@
-"""Stores of games and deals over a document store; `test_keep.py` tests the document stores."""
+"""Tests of the stores of games and deals.
+
+The document stores below them are tested in `test_document_store_contract.py`.
+"""
 
 import json
 import sqlite3
@@ -14,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.blef_service import random_round
-from support.store_fixtures import START, FakeClock, StoreFixture, file_store, moto_client
+from support.store_fixtures import START, FakeClock, StoreFixture, moto_client, new_file_store
 
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import StoreError, WriteConflict
@@ -57,11 +60,11 @@ UUIDS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[StoreFixture[GameStore]]:
-    with file_store(store_module.GAME_STORE_FACTORY.open_file, tmp_path) as ready:
-        yield ready
+    with new_file_store(store_module.GAME_STORE_FACTORY.open_file, tmp_path) as store_fixture:
+        yield store_fixture
 
 
-def new(number: int = 0, **facts: Any) -> GameRecord:  # noqa: ANN401 - any field of a game
+def build_game(number: int = 0, **facts: Any) -> GameRecord:  # noqa: ANN401 - any field of a game
     game = GameRecord(
         UUIDS[number],
         START,
@@ -71,8 +74,8 @@ def new(number: int = 0, **facts: Any) -> GameRecord:  # noqa: ANN401 - any fiel
     return replace(game, **facts)
 
 
-def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # noqa: ANN401 - the same
-    """Change some fields of a game."""
+def update_game(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord:  # noqa: ANN401 - the same
+    """Update some fields of a stored game, and return it."""
     saved = store.read(uuid)
     game = replace(saved.game, **facts)
     store.write(saved, game)
@@ -80,28 +83,28 @@ def change(store: GameStore, uuid: str = UUIDS[0], **facts: Any) -> GameRecord: 
 
 
 def test_no_game_outlives_its_rounds(bench: StoreFixture) -> None:
-    closed, live = random_round(Random(1), 2), random_round(Random(5), 2)
-    bench.store.create(new())
+    closed_round, current_round = random_round(Random(1), 2), random_round(Random(5), 2)
+    bench.store.create(build_game())
     saved = bench.store.read(UUIDS[0])
-    bench.store.write(saved, replace(saved.game, round=live), closed)
+    bench.store.write(saved, replace(saved.game, round=current_round), closed_round)
     while bench.store.read(UUIDS[0]) is not None:
-        assert bench.store.closed_round(UUIDS[0], closed.number) is not None
-        change(bench.store)
+        assert bench.store.closed_round(UUIDS[0], closed_round.number) is not None
+        update_game(bench.store)
         bench.clock.advance(timedelta(days=13))
     assert MAX_TTL <= bench.clock.now() - START < MAX_TTL + timedelta(days=13)
 
 
 def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: StoreFixture) -> None:
     for number in (3, 1, 2, 0):
-        bench.store.create(new(number))
+        bench.store.create(build_game(number))
     for number in (3, 1, 2):
-        change(bench.store, UUIDS[number], is_public=True)
-    change(bench.store, UUIDS[2], is_public=False)
+        update_game(bench.store, UUIDS[number], is_public=True)
+    update_game(bench.store, UUIDS[2], is_public=False)
     bench.clock.advance(ACTIVE_WINDOW - MINUTE)
-    change(bench.store, UUIDS[1], round=random_round(Random(1), 2))
+    update_game(bench.store, UUIDS[1], round=random_round(Random(1), 2))
     assert bench.store.read(UUIDS[4]) is None
-    listed = bench.store.recent_public_games()
-    assert [(game.uuid, game.nicknames, game.is_started) for game in listed] == [
+    public_games = bench.store.recent_public_games()
+    assert [(game.uuid, game.nicknames, game.is_started) for game in public_games] == [
         (UUIDS[1], ("p0", "p1"), True),
         (UUIDS[3], ("p0", "p1"), False),
     ]
@@ -110,41 +113,41 @@ def test_the_list_shows_public_games_of_the_last_half_hour_by_uuid(bench: StoreF
 
 
 def test_active_and_total_counts_match_any_sequence_of_changes(bench: StoreFixture) -> None:
-    random = Random(11)
-    changed: dict[str, Any] = {}
+    rng = Random(11)
+    change_times: dict[str, Any] = {}
     for step in range(60):
-        uuid = UUIDS[random.randrange(20)]
-        if uuid not in changed:
+        uuid = UUIDS[rng.randrange(20)]
+        if uuid not in change_times:
             bench.store.create(GameRecord(uuid, bench.clock.now()))
         else:
-            change(bench.store, uuid, is_public=random.random() < 0.5)
-        changed[uuid] = bench.clock.now()
+            update_game(bench.store, uuid, is_public=rng.random() < 0.5)
+        change_times[uuid] = bench.clock.now()
         if step % 6 == 0:
             # Games in the first minute of the half hour may count or not.
-            ages = [(bench.clock.now() - at) for at in changed.values()]
+            ages = [(bench.clock.now() - change_time) for change_time in change_times.values()]
             min_active = sum(age < ACTIVE_WINDOW for age in ages)
             max_active = sum(age < ACTIVE_WINDOW + MINUTE for age in ages)
             assert min_active <= bench.store.count_recently_changed_games() <= max_active
-            assert bench.store.count_unexpired_games() == len(changed)
+            assert bench.store.count_unexpired_games() == len(change_times)
             bench.store.read(uuid)  # which is no change
-        bench.clock.advance(timedelta(seconds=random.randrange(200)))
+        bench.clock.advance(timedelta(seconds=rng.randrange(200)))
 
 
 def test_a_stored_game_that_cannot_be_read_is_not_quoted(
     bench: StoreFixture, tmp_path: Path
 ) -> None:
-    bench.store.create(new(round=random_round(Random(1), 2)))
+    bench.store.create(build_game(round=random_round(Random(1), 2)))
     with closing(sqlite3.connect(tmp_path / "deep" / "store.db")) as db, db:
         db.execute("UPDATE documents SET body = replace(body, '\"turn\"', '\"truth\"')")
-    with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as failed:
+    with pytest.raises(StoreError, match=r"^A stored game cannot be read\.$") as error_info:
         bench.store.read(UUIDS[0])
-    assert failed.value.__cause__ is None
+    assert error_info.value.__cause__ is None
 
 
 def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
-    """Read a game, its closed round, a caller's count and a count bucket in the layout of 0.2."""
-    clock, game, closed = FakeClock(), new(is_public=True), random_round(Random(1), 2)
-    end = {"N": str(int(game.expires_at(START).timestamp()))}
+    """A game, a closed round, a caller's count and a count bucket of 0.2 can be used."""
+    clock, game, closed_round = FakeClock(), build_game(is_public=True), random_round(Random(1), 2)
+    expiry = {"N": str(int(game.expires_at(START).timestamp()))}
     micros = {"N": str(to_micros(START))}
     record = {
         "game_version": {"N": "7"},
@@ -155,17 +158,19 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         "nicknames_json": {"S": '["p0", "p1"]'},
         "is_started": {"BOOL": False},
     }
-    a_round = {"round_json": {"S": json.dumps(encode_round(to_closed_round(START, closed)))}}
+    round_item = {
+        "round_json": {"S": json.dumps(encode_round(to_closed_round(START, closed_round)))}
+    }
     items: list[tuple[str, str, dict[str, Any]]] = [
         (f"game#{game.uuid}", "game", record),
-        (f"game#{game.uuid}", f"round#{closed.number:05}", a_round),
+        (f"game#{game.uuid}", f"round#{closed_round.number:05}", round_item),
         (f"caller#{caller_day_key(START.date(), 'me')}", "games", {"game_count": {"N": "2"}}),
         (f"census#changed#{START:%Y-%m-%dT%H}", f"at#{START:%H:%M}#0", {"game_count": {"N": "1"}}),
     ]
     with moto_client() as client:
         table = create_table(client, "BlefTable")
         for pk, sk, attributes in items:
-            keys = {"pk": {"S": pk}, "sk": {"S": sk}, "expires_at": end}
+            keys = {"pk": {"S": pk}, "sk": {"S": sk}, "expires_at": expiry}
             client.put_item(TableName=table, Item={**keys, **attributes})
         store = store_module.GAME_STORE_FACTORY.open_dynamodb_store(table, clock, client)
         assert [public_game.nicknames for public_game in store.recent_public_games()] == [
@@ -173,13 +178,18 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
         ]
         saved = store.read(game.uuid)
         assert (saved.game, saved.version, saved.changed_at) == (game, 7, START)
-        assert store.closed_round(game.uuid, closed.number) == to_closed_round(START, closed)
-        assert [store.count_creation("me", 3), store.count_creation("me", 3)] == [True, False]
+        assert store.closed_round(game.uuid, closed_round.number) == to_closed_round(
+            START, closed_round
+        )
+        assert [
+            store.count_creation_if_allowed("me", 3),
+            store.count_creation_if_allowed("me", 3),
+        ] == [True, False]
         assert store.count_recently_changed_games() == 1
         clock.advance(MINUTE)
-        changed = change(store, is_public=True, admin_digest="p1")
+        updated_game = update_game(store, is_public=True, admin_digest="p1")
         saved = store.read(game.uuid)
-        assert (saved.game, saved.version) == (changed, 8)
+        assert (saved.game, saved.version) == (updated_game, 8)
         assert (store.recent_public_games()[0].changed, store.count_recently_changed_games()) == (
             START + MINUTE,
             1,
@@ -192,19 +202,25 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
 KEY = DealKey("7f0e", 0, 12)
 CARDS = tuple(reversed(DECK))
 
-small, numbers = st.integers(0, 7), st.integers(-1, 23)
+small_integers, card_numbers = st.integers(0, 7), st.integers(-1, 23)
 events = st.one_of(
     st.builds(
         BidEvent,
         is_answer=st.booleans(),
-        round=small,
-        bid_index=small,
-        suit=numbers,
+        round=small_integers,
+        bid_index=small_integers,
+        suit=card_numbers,
         alone=st.booleans(),
     ),
-    st.builds(DiscardEvent, caller_seat=small, card=numbers),
-    st.builds(DefenseEvent, seat=small, alone=st.booleans()),
-    st.builds(PlayEvent, trick=small, trick_position=small, seat=small, card=numbers),
+    st.builds(DiscardEvent, caller_seat=small_integers, card=card_numbers),
+    st.builds(DefenseEvent, seat=small_integers, alone=st.booleans()),
+    st.builds(
+        PlayEvent,
+        trick=small_integers,
+        trick_position=small_integers,
+        seat=small_integers,
+        card=card_numbers,
+    ),
 )
 EVENTS: tuple[Event, ...] = (
     BidEvent(is_answer=True, round=1, bid_index=1, suit=2, alone=True),
@@ -234,35 +250,43 @@ def test_appending_to_a_stale_deal_raises_write_conflict() -> None:
     clock = FakeClock()
     deals = DealStore(SqliteDocumentStore(MEMORY_PATH, clock), clock)
     deals.begin(KEY, CARDS)
-    old = deals.read(KEY)
-    deals.append(old, EVENTS[0])
+    old_deal = deals.read(KEY)
+    deals.append(old_deal, EVENTS[0])
     with pytest.raises(WriteConflict):
-        deals.append(old, EVENTS[1])
+        deals.append(old_deal, EVENTS[1])
     deals.begin(KEY, CARDS[::-1])
     with pytest.raises(WriteConflict):
-        deals.append(old, EVENTS[1])
+        deals.append(old_deal, EVENTS[1])
     assert (deals.read(KEY).cards, deals.read(KEY).raw_events) == (CARDS[::-1], ())
-    new = deals.read(KEY)
+    new_deal = deals.read(KEY)
     clock.advance(DEAL_TTL)
     with pytest.raises(WriteConflict):
-        deals.append(new, EVENTS[0])
+        deals.append(new_deal, EVENTS[0])
 
 
 @settings(max_examples=12)
-@given(st.lists(st.builds(DealKey, st.text(min_size=1), small, small), unique=True, max_size=5))
+@given(
+    st.lists(
+        st.builds(DealKey, st.text(min_size=1), small_integers, small_integers),
+        unique=True,
+        max_size=5,
+    )
+)
 def test_deals_of_any_token_and_numbers_have_distinct_keys(keys: list[DealKey]) -> None:
-    keep = SqliteDocumentStore(MEMORY_PATH, SystemClock())
-    deals = DealStore(keep, SystemClock())
+    documents = SqliteDocumentStore(MEMORY_PATH, SystemClock())
+    deals = DealStore(documents, SystemClock())
     keys += [DealKey("a", 1, 2**31 - 1), DealKey("a#deal#1", 1, 11), DealKey("a", 11, 1)]
     for number, key in enumerate(keys):
         deals.begin(key, (*CARDS[number:], *CARDS[:number]))
     for number, key in enumerate(keys):
         assert deals.read(key).cards[0] == CARDS[number]
-    assert {deal_key_of(place) for place, _ in keep.keys_and_expiries()} == {*keys}
+    assert {deal_key_of(document_key) for document_key, _ in documents.keys_and_expiries()} == {
+        *keys
+    }
 
 
 def test_an_item_of_version_02_is_played_on() -> None:
-    """It had an attribute for the cards and one for the events, and no version of ours."""
+    """An item of 0.2 has one attribute for the cards, one for the events, and no version."""
     clock = FakeClock()
     with moto_client() as client:
         table = create_table(client, "EuchreTable")

@@ -15,8 +15,8 @@ from time import monotonic
 
 import pytest
 from support.cli import write_strategy_file
-from support.submissions import sandbox_or_skip, zip_files
-from support.waiting import HANG_SECONDS, until
+from support.submissions import skip_without_sandbox, zip_files
+from support.waiting import HANG_SECONDS, wait_until
 
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.fallback import DECISION_RUNNER
@@ -35,21 +35,21 @@ from cardsharp_tools.executors.submission import (
     team_submissions,
 )
 
-OBEYS = (
+SCRIPTED_BODY = (
     "here = {**globals(), 'position': position}; "
     "exec(open(__file__ + '.txt').read(), here); return here['DO']"
 )
 """Decides by the code that a test leaves beside it, which the sandbox can only read."""
 
-GOOD = "DO = Decision(position.legal_actions()[0], 'why')"
+VALID_DECISION = "DO = Decision(position.legal_actions()[0], 'why')"
 
-CALL = """
+SYSTEM_CALL_CODE = """
 import ctypes
 system, known = ctypes.CDLL(None, use_errno=True), ctypes.CDLL('libseccomp.so.2')
 call = lambda name, *given: system.syscall(known.seccomp_syscall_resolve_name(name), *given)
 """
-FORBIDDEN = "it made a system call that the sandbox forbids"
-FORKS = """
+FORBIDDEN_CALL_MESSAGE = "it made a system call that the sandbox forbids"
+FORK_CODE = """
 import os, time
 for _ in range(3):
     if os.fork() == 0:
@@ -58,7 +58,7 @@ for _ in range(3):
         os._exit(0)
 time.sleep(9)
 """
-MANY = """
+MANY_PROCESSES_CODE = """
 import subprocess
 made = []
 try:
@@ -66,16 +66,18 @@ try:
 finally:
     for one in made: one.kill(), one.wait()
 """
-ENVIRONMENT = "import os; raise LookupError(sum('AWS' in k or 'CARDS' in k for k in os.environ))"
-CONNECT = "import socket; socket.create_connection"
-SU = "import subprocess as s; raise OSError(s.run(['su', '-c', 'id'], capture_output=True))"
-KEEPER = """
+READ_ENVIRONMENT_CODE = (
+    "import os; raise LookupError(sum('AWS' in k or 'CARDS' in k for k in os.environ))"
+)
+CONNECT_CODE = "import socket; socket.create_connection"
+SU_CODE = "import subprocess as s; raise OSError(s.run(['su', '-c', 'id'], capture_output=True))"
+KILL_SUPERVISOR_CODE = """
 import contextlib, os, time
 with contextlib.suppress(PermissionError): os.kill(1, 9)
 time.sleep(0.2)
 raise OSError(os.getppid())
 """
-FILL = "file = open('{}/big', 'wb')\nfor _ in range(80): file.write(bytes(1 << 20))"
+FILL_DISK_CODE = "file = open('{}/big', 'wb')\nfor _ in range(80): file.write(bytes(1 << 20))"
 
 SYSTEM_CALLS = {
     "ptrace": "b'ptrace', 16, 1, 0, 0",
@@ -87,35 +89,41 @@ SYSTEM_CALLS = {
 """With what they are called with."""
 
 ESCAPES = {
-    **{name: (f"{CALL}call({arguments})", FORBIDDEN) for name, arguments in SYSTEM_CALLS.items()},
+    **{
+        name: (f"{SYSTEM_CALL_CODE}call({arguments})", FORBIDDEN_CALL_MESSAGE)
+        for name, arguments in SYSTEM_CALLS.items()
+    },
     "another team's file": ("open({other!r})", "FileNotFoundError"),
     "the contest's records": ("open({cup!r} + '/contest.db')", "FileNotFoundError"),
     "the organiser's home": ("open({home!r} + '/.profile')", "FileNotFoundError"),
-    "the organiser's environment": (ENVIRONMENT, "LookupError: 0"),
+    "the organiser's environment": (READ_ENVIRONMENT_CODE, "LookupError: 0"),
     "the arena's environment": ("open('/proc/{pid}/environ')", "FileNotFoundError"),
-    "the arena's port": (f"{CONNECT}(('127.0.0.1', {{port}}))", "Connection refused"),
-    "a name's address": (f"{CONNECT}(('example.org', 80))", "gaierror"),
+    "the arena's port": (f"{CONNECT_CODE}(('127.0.0.1', {{port}}))", "Connection refused"),
+    "a name's address": (f"{CONNECT_CODE}(('example.org', 80))", "gaierror"),
     "an abstract socket": (
         "import socket as s; s.socket(s.AF_UNIX).connect('\\x00{pid}-cardsharp')",
         "Connection refused",
     ),
     "a socket to the host": ("import socket; socket.socket(40, 1)", "Operation not permitted"),
     "a signal to the arena": ("import os; os.kill({pid}, 9)", "No such process"),
-    "a signal to its own keeper": (KEEPER, "OSError: 1"),
-    "io_uring": (f"{CALL}raise OSError(call(b'io_uring_setup', 1, 0))", "OSError: -1"),
-    "typing on the terminal": ("import fcntl; fcntl.ioctl(0, 0x5412, b'x')", FORBIDDEN),
+    "a signal to its own keeper": (KILL_SUPERVISOR_CODE, "OSError: 1"),
+    "io_uring": (f"{SYSTEM_CALL_CODE}raise OSError(call(b'io_uring_setup', 1, 0))", "OSError: -1"),
+    "typing on the terminal": (
+        "import fcntl; fcntl.ioctl(0, 0x5412, b'x')",
+        FORBIDDEN_CALL_MESSAGE,
+    ),
     "root's rights": ("import os; os.setuid(0)", "not permitted|Invalid argument"),
-    "a program with root's rights": (SU, "returncode=1"),
+    "a program with root's rights": (SU_CODE, "returncode=1"),
     "higher limits": (
         "import resource as r; r.setrlimit(r.RLIMIT_NPROC, (999, 999))",
         "not allowed",
     ),
-    "many processes": (MANY, "Resource temporarily unavailable"),
+    "many processes": (MANY_PROCESSES_CODE, "Resource temporarily unavailable"),
     "much memory": ("bytearray(600 << 20)", "MemoryError"),
-    "much memory in many processes": (FORKS, "it took more than 512 MB of memory"),
+    "much memory in many processes": (FORK_CODE, "it took more than 512 MB of memory"),
     "memory of no process": ("import os; os.memfd_create('x')", "Operation not permitted"),
-    "much in its home": (FILL.format("/tmp"), "No space left|too large"),  # noqa: S108 - there
-    "much in shared memory": (FILL.format("/dev/shm"), "No space left on device"),  # noqa: S108
+    "much in its home": (FILL_DISK_CODE.format("/tmp"), "No space left|too large"),  # noqa: S108 - there
+    "much in shared memory": (FILL_DISK_CODE.format("/dev/shm"), "No space left on device"),  # noqa: S108
     "long output": ("import os\nwhile True: os.write(2, bytes(9999))", "more than 1 MB to stderr"),
     "codes for the terminal": (r"raise OSError('\x1b]0;evil\x07\u202e')", r"b]0;evil\\x07\\u202e"),
     "other code of its own": ("open(__file__, 'a')", "Read-only|denied"),
@@ -128,7 +136,7 @@ ESCAPES = {
 """What is tried, by which code, and what is said of it, as a pattern."""
 
 
-NOTED = {"the arena's port", "a name's address"}
+RECORDED_ATTEMPTS = {"the arena's port", "a name's address"}
 """Those of which the organiser is told though the code swallows the refusal and plays on."""
 
 FATAL_ATTEMPTS = {
@@ -143,46 +151,48 @@ FATAL_ATTEMPTS = {
 
 
 @pytest.fixture(scope="module")
-def cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A contest's folder where another team has submitted, too; it lies where Python does."""
-    sandbox_or_skip()
-    place = tmp_path_factory.mktemp("python")
-    place.chmod(0o755)
-    folder = place / "cup"
+def contest_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A contest's folder beside the Python files, with a submission of another team."""
+    skip_without_sandbox()
+    python_folder = tmp_path_factory.mktemp("python")
+    python_folder.chmod(0o755)
+    folder = python_folder / "cup"
     folder.mkdir()
     (folder / "contest.db").write_text("passwords")
-    other = write_strategy_file(tmp_path_factory.mktemp("other"), "other", GOOD + "; return DO")
+    other = write_strategy_file(
+        tmp_path_factory.mktemp("other"), "other", VALID_DECISION + "; return DO"
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=20))  # for a busy machine
-        patch.setattr(sandbox, "PYTHON_PATHS", (*sandbox.PYTHON_PATHS, str(place)))
+        patch.setattr(sandbox, "PYTHON_PATHS", (*sandbox.PYTHON_PATHS, str(python_folder)))
         team_submissions(folder, "other").add_version(read_submission(Path(other)), get_game(None))
         yield folder
 
 
 @pytest.fixture(scope="module")
-def team(cup: Path, tmp_path_factory: pytest.TempPathFactory) -> TeamSubmissions:
-    """A team whose submission obeys."""
-    file = Path(write_strategy_file(tmp_path_factory.mktemp("own"), "bot", OBEYS))
-    file.with_name("bot.py.txt").write_text(GOOD)
-    submissions = team_submissions(cup, "own")
-    assert submissions.add_version(read_submission(file.parent), get_game(None)) == 1
-    return submissions
+def submissions(contest_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> TeamSubmissions:
+    """A team whose submission runs the code that a test writes beside it."""
+    file = Path(write_strategy_file(tmp_path_factory.mktemp("own"), "bot", SCRIPTED_BODY))
+    file.with_name("bot.py.txt").write_text(VALID_DECISION)
+    team_versions = team_submissions(contest_folder, "own")
+    assert team_versions.add_version(read_submission(file.parent), get_game(None)) == 1
+    return team_versions
 
 
-MARK = f"31337.{os.getpid()}"
-Ask = Callable[[str], tuple[str | None, str]]
-Aimed = Callable[[str], str]
+SLEEP_SECONDS = f"31337.{os.getpid()}"
+RunCode = Callable[[str], tuple[str | None, str]]
+FillTargets = Callable[[str], str]
 
 
 @pytest.fixture
-def ask(team: TeamSubmissions) -> Ask:
-    """Return a function that runs code in the submission, and returns its fault and its reason."""
+def run_code(submissions: TeamSubmissions) -> RunCode:
+    """Return a function that runs code in the submission; it returns the fault and the reason."""
     simulation = DeadMansDrawSimulation()
     position = simulation.current_position(simulation.initial_state(Random(1)))
-    strategy = build(register_strategy(team.reference), Random(0))
+    strategy = build(register_strategy(submissions.reference), Random(0))
 
     def run_code(code: str) -> tuple[str | None, str]:
-        (team.latest_folder / "bot.py.txt").write_text(code)
+        (submissions.latest_folder / "bot.py.txt").write_text(code)
         result = DECISION_RUNNER.decide(
             strategy, position, timedelta(seconds=HANG_SECONDS), monotonic
         )
@@ -192,7 +202,7 @@ def ask(team: TeamSubmissions) -> Ask:
 
 
 @pytest.fixture(scope="module")
-def aimed(cup: Path) -> Iterator[Aimed]:
+def fill_targets(contest_folder: Path) -> Iterator[FillTargets]:
     """Return a function that fills an attempt's code with targets.
 
     The targets are an open port, an abstract socket, and files of another team and of the host.
@@ -200,37 +210,46 @@ def aimed(cup: Path) -> Iterator[Aimed]:
     with socket.create_server(("127.0.0.1", 0)) as open_, socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind(f"\0{os.getpid()}-cardsharp")
         abstract.listen()
-        variables = {"other": str(cup / "submissions/other/1/other.py"), "cup": str(cup)}
+        variables = {
+            "other": str(contest_folder / "submissions/other/1/other.py"),
+            "cup": str(contest_folder),
+        }
         variables |= {"home": str(Path.home()), "pid": str(os.getpid())}
         variables["port"] = str(open_.getsockname()[1])
         yield lambda code: code.format(**variables)
 
 
 @pytest.mark.parametrize("attempt", ESCAPES)
-def test_no_submission_gets_out_of_its_sandbox(
-    attempt: str, ask: Ask, team: TeamSubmissions, aimed: Aimed, monkeypatch: pytest.MonkeyPatch
+def test_no_submission_escapes_from_its_sandbox(
+    attempt: str,
+    run_code: RunCode,
+    submissions: TeamSubmissions,
+    fill_targets: FillTargets,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The organiser gets a sentence about the attempt, and the next decision is made.
+    """The organiser gets a message about the attempt, and the next decision is made.
 
-    Code that swallows the refusal gets nowhere either: the attempt is reported if it ends the
+    Code that catches the error does not escape either: the attempt is reported if it ends the
     process, or is recorded as a violation. Attempts that end the process end it in any case.
     """
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    code, pattern = aimed(ESCAPES[attempt][0]), ESCAPES[attempt][1]
+    code, pattern = fill_targets(ESCAPES[attempt][0]), ESCAPES[attempt][1]
     if attempt == "a decision without an end":
         monkeypatch.setattr(line_process, "ANSWER_TIMEOUT", timedelta(seconds=2))
-        ask(GOOD)
-    plays_on = f"try: exec({code!r}, {{**globals()}})\nexcept BaseException: pass\n{GOOD}"
-    goes_on = f"{code}\n{GOOD.replace('why', 'escaped')}"
-    fault, _ = ask(plays_on if attempt in FATAL_ATTEMPTS else goes_on)
+        run_code(VALID_DECISION)
+    error_catching_code = (
+        f"try: exec({code!r}, {{**globals()}})\nexcept BaseException: pass\n{VALID_DECISION}"
+    )
+    attempt_code = f"{code}\n{VALID_DECISION.replace('why', 'escaped')}"
+    fault, _ = run_code(error_catching_code if attempt in FATAL_ATTEMPTS else attempt_code)
     assert re.search(pattern, fault), fault
     assert fault.isprintable()
-    expected = [NETWORK_VIOLATION] * (attempt in NOTED)
-    until(lambda: team.take_sandbox_violations() == expected)
+    expected = [NETWORK_VIOLATION] * (attempt in RECORDED_ATTEMPTS)
+    wait_until(lambda: submissions.take_sandbox_violations() == expected)
     if attempt not in FATAL_ATTEMPTS:
-        assert ask(plays_on) == (None, "why")
-        until(lambda: team.take_sandbox_violations() == expected)
-    assert ask(GOOD) == (None, "why")
+        assert run_code(error_catching_code) == (None, "why")
+        wait_until(lambda: submissions.take_sandbox_violations() == expected)
+    assert run_code(VALID_DECISION) == (None, "why")
 
 
 def test_a_violation_written_during_a_read_is_returned_by_the_next_read(tmp_path: Path) -> None:
@@ -245,27 +264,31 @@ def test_a_violation_written_during_a_read_is_returned_by_the_next_read(tmp_path
     ]
 
 
-def test_processes_started_by_a_submission_end_with_it(ask: Ask) -> None:
+def test_processes_started_by_a_submission_end_with_it(run_code: RunCode) -> None:
     """A child process that has detached itself is ended, too."""
-    ask(f"import os, subprocess as s; s.Popen(['setsid', 'sleep', '{MARK}']); os._exit(0)")
-    until(lambda: not _runs())
+    run_code(
+        f"import os, subprocess as s; s.Popen(['setsid', 'sleep', '{SLEEP_SECONDS}']); os._exit(0)"
+    )
+    wait_until(lambda: not _is_marked_process_running())
 
 
-def test_a_sandbox_ends_with_the_process_that_started_it(cup: Path) -> None:
+def test_a_sandbox_ends_with_the_process_that_started_it(contest_folder: Path) -> None:
     """The sandbox ends even if that process is killed."""
-    words = sandbox_command(cup / "submissions", ["sleep", MARK])
-    code = f"import subprocess; subprocess.run({words!r}, stdin=subprocess.PIPE)"
-    with subprocess.Popen([sys.executable, "-c", code]) as asks:  # noqa: S603 - our own
-        until(_runs)
-        asks.kill()
-    until(lambda: not _runs())
+    command = sandbox_command(contest_folder / "submissions", ["sleep", SLEEP_SECONDS])
+    code = f"import subprocess; subprocess.run({command!r}, stdin=subprocess.PIPE)"
+    with subprocess.Popen([sys.executable, "-c", code]) as parent:  # noqa: S603 - our own
+        wait_until(_is_marked_process_running)
+        parent.kill()
+    wait_until(lambda: not _is_marked_process_running())
 
 
-def _runs() -> bool:
+def _is_marked_process_running() -> bool:
     """Return True if a process with the mark runs, apart from the sandbox's own supervisors."""
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            if re.match(rf"(/usr/bin/)?sleep\x00{MARK}", command.read_text(errors="replace")):
+            if re.match(
+                rf"(/usr/bin/)?sleep\x00{SLEEP_SECONDS}", command.read_text(errors="replace")
+            ):
                 return True
     return False
 
@@ -282,18 +305,18 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("code", PROGRAMS)
 def test_a_program_that_cannot_play_is_not_stored(
-    code: str, cup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: str, contest_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The version is refused with a sentence, and the previous version plays on."""
+    """The version is rejected with a message, and the previous version stays in use."""
     limit = timedelta(seconds=1 if code == "while True: pass" else 20)
     monkeypatch.setattr(line_process, "PROGRAM_START_TIMEOUT", limit)
-    submissions = team_submissions(cup, "programs")
+    submissions = team_submissions(contest_folder, "programs")
     (tmp_path / "main.py").write_text(code)
     (tmp_path / "run").write_text("python3 main.py\n")
-    with pytest.raises(ConfigError) as refused:
+    with pytest.raises(ConfigError) as error_info:
         submissions.add_version(read_submission(tmp_path), get_game(None))
-    assert PROGRAMS[code] in str(refused.value)
-    assert "\x1b" not in str(refused.value)
+    assert PROGRAMS[code] in str(error_info.value)
+    assert "\x1b" not in str(error_info.value)
     assert (submissions.version_folders, list(submissions.folder.iterdir())) == ([], [])
 
 
@@ -311,9 +334,9 @@ ARCHIVES = (
 )
 
 
-def test_an_archive_stays_in_its_folder(cup: Path, tmp_path: Path) -> None:
-    """An archive that leads out of it or is too large is refused before anything is written."""
-    submissions = team_submissions(cup, "archives")
+def test_an_archive_stays_in_its_folder(contest_folder: Path, tmp_path: Path) -> None:
+    """An archive with outside paths, or a too large one, is rejected before anything is written."""
+    submissions = team_submissions(contest_folder, "archives")
     for raw, message in ARCHIVES:
         (tmp_path / "bot.zip").write_bytes(raw)
         with pytest.raises(ConfigError, match=message):
@@ -324,7 +347,7 @@ def test_an_archive_stays_in_its_folder(cup: Path, tmp_path: Path) -> None:
     assert submissions.version_folders == []
 
 
-def test_without_a_sandbox_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_sandbox_program_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     check_sandbox.cache_clear()
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ConfigError, match=r"sudo apt install bubblewrap.* --no-sandbox"):

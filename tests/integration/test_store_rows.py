@@ -1,4 +1,4 @@
-"""Rows of a match log: small, readable by every later version, broken one by one only."""
+"""Tests of the rows of a match log: old versions are readable, broken rows are isolated."""
 
 import lzma
 import re
@@ -27,46 +27,46 @@ from cardsharp_tools.match_sources.match_logs import import_match
 SAMPLE = Path(__file__).parents[1] / "samples" / "match_log_v1.db.xz"
 """A match log of version 1, as 0.2.0 wrote it: one match that `cardsharp play` played."""
 
-OLD = "6b02cce1a0e6aea65b5ee74b"
+OLD_MATCH_ID = "6b02cce1a0e6aea65b5ee74b"
 TTL = timedelta(hours=1)
 
 
 @pytest.fixture
-def old(tmp_path: Path) -> Path:
+def old_log(tmp_path: Path) -> Path:
     path = tmp_path / "old.db"
     path.write_bytes(lzma.decompress(SAMPLE.read_bytes()))
     return path
 
 
-def change(path: Path, *statements: str) -> None:
+def update(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path)) as db:
         for statement in statements:
             assert db.execute(statement).rowcount == 1
         db.commit()
 
 
-def read(path: Path, match_id: str) -> tuple[MatchRecord, list[MoveRecord]]:
+def read_match(path: Path, match_id: str) -> tuple[MatchRecord, list[MoveRecord]]:
     with closing(SqliteMatchLog(path, FakeClock(), read_only=True)) as log:
         record = require_match(log, match_id)
         return record, log.moves(match_id)
 
 
-def test_every_decision_of_an_old_log_can_be_replayed(old: Path) -> None:
-    record, moves = read(old, OLD)
+def test_every_decision_of_an_old_log_can_be_replayed(old_log: Path) -> None:
+    record, moves = read_match(old_log, OLD_MATCH_ID)
     logged_steps = [
         step for turn in group_into_turns(moves) for step in turn.steps_with_own_decision
     ]
-    replayed = [
+    replayed_decisions = [
         decision
         for decision in decisions(record, moves)
         if decision.step.seat in header_of(record).seats
     ]
-    assert [decision.step.sequence for decision in replayed] == [
+    assert [decision.step.sequence for decision in replayed_decisions] == [
         step.sequence for step in logged_steps
     ]
 
 
-BROKEN = (
+BROKEN_VALUES = (
     ("header", '\'{"names": ["a\''),
     ("header", "'[1]'"),
     ("header", "'{\"names\": 7}'"),
@@ -80,53 +80,53 @@ BROKEN = (
 
 
 def test_a_broken_move_or_row_is_reported_without_hiding_other_matches(
-    cli: Cli, old: Path, tmp_path: Path
+    cli: Cli, old_log: Path, tmp_path: Path
 ) -> None:
-    record, moves = read(old, OLD)
-    three, clock = tmp_path / "three.db", FakeClock()
-    with closing(SqliteMatchLog(three, clock)) as log:
+    record, moves = read_match(old_log, OLD_MATCH_ID)
+    path, clock = tmp_path / "three.db", FakeClock()
+    with closing(SqliteMatchLog(path, clock)) as log:
         for name in ("first", "bad", "last"):
             clock.advance(TTL)
             import_match(replace(record, match_id=name), moves, log)
-    store, content = ("--store", f"sqlite:{three}"), three.read_bytes()
-    for broken in ("'{\"sequenceId\": 40, '", "x'1234'", "'{\"sequenceId\": 4}'"):
-        change(three, f"UPDATE moves SET facts = {broken} WHERE match_id = 'bad' AND sequence = 40")  # noqa: S608 - our own texts
+    store, content = ("--store", f"sqlite:{path}"), path.read_bytes()
+    for value in ("'{\"sequenceId\": 40, '", "x'1234'", "'{\"sequenceId\": 4}'"):
+        update(path, f"UPDATE moves SET facts = {value} WHERE match_id = 'bad' AND sequence = 40")  # noqa: S608 - our own texts
         outcome = cli("show", "bad", *store)
         assert (outcome.code, len(outcome.err.splitlines())) == (0, 1)
         assert "move 40 of match bad cannot be read" in outcome.err.lower()
         assert "won, 55 : 54, in 17 turns" in outcome.out
-    for column, broken in BROKEN:
-        three.write_bytes(content)
-        change(three, f"UPDATE matches SET {column} = {broken} WHERE id = 'bad'")  # noqa: S608 - our own texts
-        listed = cli("matches", *store)
-        assert (listed.code, listed.err) == (0, "")
-        rows = {line.split()[0]: line for line in listed.out.splitlines()}
-        assert {name for name, row in rows.items() if "cannot be read" in row} == {"bad"}, broken
+    for column, value in BROKEN_VALUES:
+        path.write_bytes(content)
+        update(path, f"UPDATE matches SET {column} = {value} WHERE id = 'bad'")  # noqa: S608 - our own texts
+        list_result = cli("matches", *store)
+        assert (list_result.code, list_result.err) == (0, "")
+        rows = {line.split()[0]: line for line in list_result.out.splitlines()}
+        assert {name for name, row in rows.items() if "cannot be read" in row} == {"bad"}, value
         document = {
             entry["match"]: entry["fault"] for entry in cli("matches", *store, "--json").json()
         }
         assert [name for name, fault in document.items() if fault] == ["bad"]
         assert document.keys() == {"first", "bad", "last"} <= rows.keys()
-        refused = cli("show", "bad", *store)
-        assert refused.code == 1
-        assert re.search("bad.*cannot be read", refused.err)
-        assert "bug in Cardsharp" not in refused.err
+        error_result = cli("show", "bad", *store)
+        assert error_result.code == 1
+        assert re.search("bad.*cannot be read", error_result.err)
+        assert "bug in Cardsharp" not in error_result.err
     assert "17 turns" in cli("show", "last", *store).out
 
 
-def test_a_match_with_a_broken_header_is_played_on(tmp_path: Path) -> None:
-    """Its lease stays valid, and its worker writes a new header."""
+def test_a_match_with_a_broken_header_continues(tmp_path: Path) -> None:
+    """The lease stays valid, and the worker writes a new header."""
     path, header = tmp_path / "log.db", {"names": ["a", "b"]}
     with closing(SqliteMatchLog(path, FakeClock())) as log:
         lease = log.acquire_lease("bad", "me", TTL, header)
-        change(path, "UPDATE matches SET header = 'x' WHERE id = 'bad'")
+        update(path, "UPDATE matches SET header = 'x' WHERE id = 'bad'")
         [record] = log.running_matches()
         assert (record.lease, record.header, record.status) == (lease, {}, MatchStatus.RUNNING)
         assert record.read_error
         log.renew_lease(lease, TTL)
         log.update_header(lease, header)
-        mended = require_match(log, "bad")
-        assert (mended.header, mended.read_error) == (header, None)
+        repaired_record = require_match(log, "bad")
+        assert (repaired_record.header, repaired_record.read_error) == (header, None)
 
 
 def test_a_broken_game_or_deal_hides_no_other(tmp_path: Path, cli: Cli) -> None:
@@ -134,17 +134,17 @@ def test_a_broken_game_or_deal_hides_no_other(tmp_path: Path, cli: Cli) -> None:
     with closing(GAME_STORE_FACTORY.open_file(path, clock)) as games:
         for name in ("a", "b", "c"):
             games.create(GameRecord(name, START, is_public=True))
-        change(path, "UPDATE documents SET shown = '[' WHERE partition = 'game#b'")
+        update(path, "UPDATE documents SET shown = '[' WHERE partition = 'game#b'")
         assert [game.uuid for game in games.recent_public_games()] == ["a", "c"]
     path = tmp_path / "deals.db"
     with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
         for number in (1, 2):
             deals.begin(DealKey("t", 1, number), tuple(range(24)))
-    change(path, "UPDATE documents SET body = 'x' WHERE sort LIKE '%2'")
+    update(path, "UPDATE documents SET body = 'x' WHERE sort LIKE '%2'")
     store = ("--store", f"sqlite:{path}")
     assert "deal 1" in cli("euchre", "show", "last", *store).out
-    refused = cli("euchre", "show", "t-1-2", *store)
-    assert (refused.code, "t-1-2 cannot be read" in refused.err) == (1, True)
+    error_result = cli("euchre", "show", "t-1-2", *store)
+    assert (error_result.code, "t-1-2 cannot be read" in error_result.err) == (1, True)
 
 
 BROKEN_DEALS = (
@@ -160,13 +160,13 @@ BROKEN_DEALS = (
 
 @pytest.mark.parametrize("broken", BROKEN_DEALS)
 def test_a_broken_deal_of_euchre_is_played_with_safe_answers(tmp_path: Path, broken: str) -> None:
-    """An error response instead would end the client's whole tournament."""
+    """The service answers with safe actions, because an error would end the client's tournament."""
     path = tmp_path / "deals.db"
     with closing(DEAL_STORE_FACTORY.open_file(path, SystemClock())) as deals:
         service = EuchreServiceHarness("rules", deals)
         deal = DealMessages(service)
         deal.begin()
-        change(path, f"UPDATE documents SET body = {broken}")  # noqa: S608 - our own texts
+        update(path, f"UPDATE documents SET body = {broken}")  # noqa: S608 - our own texts
         assert deal.request_bid(1, 0)["suit"] == -1
         assert deal.request_swap(0, [3, 7, 23])["card"] == 3
         assert deal.send_play(0, 0, 0, 0)["card"] is None

@@ -1,4 +1,4 @@
-"""The viewer's function on a DynamoDB table: visible content, and its role's permissions."""
+"""Tests of the viewer's function with a DynamoDB table: its pages and its permissions."""
 
 import json
 import re
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from support import iam_policies
-from support.aws_template import properties, statements
+from support.aws_template import resource_properties, role_statements
 from support.deployed_viewer import (
-    NOTE,
-    SECRET,
+    NOTE_TEXT,
+    SEAT_SECRET,
     TTL,
     VIEWER_PASSWORD,
     DeployedViewer,
@@ -30,8 +30,8 @@ def site(emulator: Emulator, request: pytest.FixtureRequest) -> Iterator[Deploye
     public = request.param == "public"
     with deployed_viewer(emulator, public=public) as viewer:
         _, moves = sample_match("deadmansdraw")
-        viewer.end(viewer.play("over", moves[:20]))
-        viewer.play("live", moves[:9])
+        viewer.finish_match(viewer.log_moves("over", moves[:20]))
+        viewer.log_moves("live", moves[:9])
         assert public or viewer.request("/matches", f"password={VIEWER_PASSWORD}").status == 303
         yield viewer
 
@@ -43,27 +43,27 @@ PATHS += ("/matches/live", "/matches/live/steps", "/matches/over/steps", "/match
 # --- rights: what a request asks for, held against the conditions of the role --------------------
 
 
-def rights() -> list[dict[str, Any]]:
+def policy_statements() -> list[dict[str, Any]]:
     """Return the statements of the viewer's role and of the policy attached to it."""
-    attached = properties("ViewerPolicy")
+    attached = resource_properties("ViewerPolicy")
     assert attached["Roles"] == [{"Ref": "ViewerRole"}]
-    return [*statements("ViewerRole"), *attached["PolicyDocument"]["Statement"]]
+    return [*role_statements("ViewerRole"), *attached["PolicyDocument"]["Statement"]]
 
 
-def condition(*, public: bool) -> dict[str, Any]:
+def resolved_condition(*, public: bool) -> dict[str, Any]:
     """Return the conditions on reading the table, as CloudFormation resolves them."""
     (raw_condition,) = [
-        statement["Condition"] for statement in rights() if "Condition" in statement
+        statement["Condition"] for statement in policy_statements() if "Condition" in statement
     ]
-    resolved: dict[str, Any] = json.loads(json.dumps(raw_condition))
-    names = resolved["ForAllValues:StringEquals"]["dynamodb:Attributes"]
+    resolved_json: dict[str, Any] = json.loads(json.dumps(raw_condition))
+    names = resolved_json["ForAllValues:StringEquals"]["dynamodb:Attributes"]
     for _ in INTENT_ATTRIBUTES:
         assert names.pop()["Fn::If"][:2] == ["IsPublic", {"Ref": "AWS::NoValue"}]
     names += [] if public else INTENT_ATTRIBUTES
-    return resolved
+    return resolved_json
 
 
-def context_of(name: str, params: dict[str, Any]) -> dict[str, str | list[str]]:
+def condition_keys_of(name: str, params: dict[str, Any]) -> dict[str, str | list[str]]:
     """Return the IAM condition keys that DynamoDB sets for a request: keys, attributes, Select."""
     tables = params.get("RequestItems", {"": params}).values()
     keys, attributes = set(), set()
@@ -83,64 +83,71 @@ def context_of(name: str, params: dict[str, Any]) -> dict[str, str | list[str]]:
     return keys_context | ({"dynamodb:Select": params["Select"]} if "Select" in params else {})
 
 
-def allowed(name: str, params: dict[str, Any], rules: dict[str, Any]) -> bool:
+def is_request_allowed(name: str, params: dict[str, Any], rules: dict[str, Any]) -> bool:
     """Return True if the viewer's role lets it send a request."""
     if "IndexName" in params:
         indexes = ("by-day", "by-status")
         return name == "Query" and params["IndexName"] in indexes and "Select" not in params
     statement = {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": rules}
-    condition_keys = context_of(name, params)
+    condition_keys = condition_keys_of(name, params)
     return iam_policies.is_allowed(
         [{"Statement": [statement]}], f"dynamodb:{name}", condition_keys=condition_keys
     )
 
 
 def test_s13_the_viewers_role_allows_exactly_its_read_operations(site: DeployedViewer) -> None:
-    """The role allows every request of the pages; the secrets stored beside a match are on none."""
-    used, rules = set(), condition(public=not site.cookies)
+    """The role allows every request of the pages, and no page shows a match's secrets."""
+    used_actions, read_condition = set(), resolved_condition(public=not site.cookies)
     for path in PATHS:
         text = site.text(path)
         assert site.aws_requests
         for name, params in site.aws_requests:
-            assert allowed(name, params, rules), (name, params)
-            used.add(f"dynamodb:{name}")
-        for secret in (SECRET, NOTE, "a worker"):  # who holds the lease
+            assert is_request_allowed(name, params, read_condition), (name, params)
+            used_actions.add(f"dynamodb:{name}")
+        for secret in (SEAT_SECRET, NOTE_TEXT, "a worker"):  # who holds the lease
             assert secret not in text
-    may = {
+    allowed_actions = {
         action
-        for statement in rights()
+        for statement in policy_statements()
         for action in as_list(statement["Action"])
         if "dynamodb" in action
     }
     assert (
-        used
-        == may
+        used_actions
+        == allowed_actions
         == {f"dynamodb:{operation}" for operation in ("BatchGetItem", "GetItem", "Query")}
     )
 
 
 def test_s13_requests_for_more_are_refused_by_the_conditions() -> None:
-    """Show that the test above can fail: full items, vault, switches and notes are refused."""
+    """Requests for full items, the vault, settings and notes are refused.
 
-    def may(pk: str, *attributes: str, public: bool = False) -> bool:
+    So the test of the allowed requests can fail.
+    """
+
+    def can_read(pk: str, *attributes: str, public: bool = False) -> bool:
         projection = {"ProjectionExpression": ", ".join(attributes)} if attributes else {}
         key = {"pk": {"S": pk}, "sk": {"S": "x"}}
-        return allowed("GetItem", {"Key": key, **projection}, condition(public=public))
+        return is_request_allowed(
+            "GetItem", {"Key": key, **projection}, resolved_condition(public=public)
+        )
 
-    assert may("match#m", *PROJECTED_ATTRIBUTES)
-    assert not may("match#m"), "without naming attributes it asks for all"
-    for other in ("vault#m", "control", "poller"):
-        assert not may(other, *PROJECTED_ATTRIBUTES)
-    for hidden in ("details", "body_json", "lease_owner", "reason"):
-        assert not may("match#m", "pk", hidden)
-    for thought in INTENT_ATTRIBUTES:
-        assert may("match#m", "pk", thought)
-        assert not may("match#m", "pk", thought, public=True), "nobody's thoughts on public pages"
+    assert can_read("match#m", *PROJECTED_ATTRIBUTES)
+    assert not can_read("match#m"), "without naming attributes it asks for all"
+    for partition_key in ("vault#m", "control", "poller"):
+        assert not can_read(partition_key, *PROJECTED_ATTRIBUTES)
+    for hidden_attribute in ("details", "body_json", "lease_owner", "reason"):
+        assert not can_read("match#m", "pk", hidden_attribute)
+    for intent_attribute in INTENT_ATTRIBUTES:
+        assert can_read("match#m", "pk", intent_attribute)
+        assert not can_read("match#m", "pk", intent_attribute, public=True), (
+            "nobody's thoughts on public pages"
+        )
 
 
 def test_s13_the_viewers_role_covers_a_single_table_a_single_parameter_and_its_log_group() -> None:
     resources = {}
-    for statement in rights():
+    for statement in policy_statements():
         for action in as_list(statement["Action"]):
             resources.setdefault(action.partition(":")[0], []).append(
                 json.dumps(statement["Resource"])
@@ -168,7 +175,7 @@ def test_only_private_pages_show_the_bots_thoughts(
     assert bool(json.loads(site.text("/matches/over/analysis"))) is bool(site.cookies)
 
 
-def test_a_stranger_is_refused_and_asks_the_table_nothing(emulator: Emulator) -> None:
+def test_a_rejected_visitor_causes_no_table_request(emulator: Emulator) -> None:
     with deployed_viewer(emulator, public=False) as site:
         for path in PATHS:
             assert site.request(path).status == 403
@@ -178,11 +185,11 @@ def test_a_stranger_is_refused_and_asks_the_table_nothing(emulator: Emulator) ->
         assert site.invoke(event).status == 403, "its pass is none"
 
 
-def test_strangers_cannot_have_ten_thousand_matches_read(site: DeployedViewer) -> None:
-    """Each match costs a read unit; only visitors with the password may read so many."""
+def test_visitors_without_the_password_cannot_list_many_matches(site: DeployedViewer) -> None:
+    """Each match costs a read unit, so only visitors with the password may list many."""
     site.text("/matches?limit=9999")
-    (read,) = [params for name, params in site.aws_requests if name == "BatchGetItem"]
-    assert "ProjectionExpression" in read["RequestItems"][site.table]
+    (read_request,) = [params for name, params in site.aws_requests if name == "BatchGetItem"]
+    assert "ProjectionExpression" in read_request["RequestItems"][site.table_name]
     for index in range(60):
         site.log.mark_queued(f"more-{index}", TTL)
     match_count = site.text("/matches?limit=9999").count('href="/matches/more-')
@@ -191,11 +198,11 @@ def test_strangers_cannot_have_ten_thousand_matches_read(site: DeployedViewer) -
 
 
 def test_browsers_cache_only_pages_that_cannot_change(site: DeployedViewer) -> None:
-    """A running match is not cached: its next step is requested a second later."""
+    """A running match is not cached, because its next step is requested a second later."""
     visibility = "private" if site.cookies else "public"
     for path in ("/matches/over", "/matches/over/steps"):
-        over = dict(site.request(path).headers)
-        assert over["cache-control"] == f"{visibility}, max-age=86400, immutable"
+        headers = dict(site.request(path).headers)
+        assert headers["cache-control"] == f"{visibility}, max-age=86400, immutable"
     for path in ("/matches", "/matches/live", "/matches/live/steps"):
         assert dict(site.request(path).headers)["cache-control"] == "no-cache"
     (style,) = re.findall(r'href="(/page/\w+/look.css)"', site.text("/matches"))
@@ -208,20 +215,20 @@ def test_a_new_step_is_returned_at_once_and_a_renewed_lease_is_no_change(
 ) -> None:
     """The function never waits for a change, because waiting time in Lambda is billed."""
     _, moves = sample_match("deadmansdraw")
-    lease = site.play("m", moves[:4])
+    lease = site.log_moves("m", moves[:4])
 
-    def total() -> int:
+    def read_step_count() -> int:
         return json.loads(site.text("/matches/m/steps?from=4&wait=1"))["total"]
 
-    assert total() == 4
+    assert read_step_count() == 4
     site.log.renew_lease(lease, TTL)
-    assert total() == 4
+    assert read_step_count() == 4
     # It has the moves, and nothing was played.
     full_queries = [params for _, params in site.aws_requests if "Limit" not in params]
     assert not any(
         "begins_with" in params.get("KeyConditionExpression", "") for params in full_queries
     )
-    site.play("m", [replace(moves[4], intent=None)], lease)
-    assert total() == 5
+    site.log_moves("m", [replace(moves[4], intent=None)], lease)
+    assert read_step_count() == 5
     site.log.retract_moves(lease, 3)
-    assert total() == 3, "what the arena has lost is gone"
+    assert read_step_count() == 3, "what the arena has lost is gone"

@@ -1,4 +1,4 @@
-"""`cardsharp watch`: pages over a match log, a recorded file, an arena, and live matches."""
+"""Tests of `cardsharp watch`: pages of a match log, a file, an arena, and live matches."""
 
 import gzip
 import re
@@ -12,7 +12,7 @@ import pytest
 import requests
 from support.arena_server import ADMIN, ALICE, BOB, PASSWORDS, running_arena
 from support.cli import Cli
-from support.stored_matches import PLAYERS, sample_match, serve_matches
+from support.stored_matches import FAST_STRATEGIES, sample_match, serve_matches
 from support.waiting import HANG_SECONDS
 
 from cardsharp.contest.contest_file import create_contest_in
@@ -28,7 +28,9 @@ TTL = timedelta(minutes=1)
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[SqliteMatchLog, str]]:
     """A match log with a match of each game, and the address of its pages."""
-    with serve_matches(tmp_path, {name: sample_match(name) for name in PLAYERS}) as log_and_url:
+    with serve_matches(
+        tmp_path, {name: sample_match(name) for name in FAST_STRATEGIES}
+    ) as log_and_url:
         yield log_and_url
 
 
@@ -39,18 +41,20 @@ def test_every_page_has_a_strict_policy_and_foreign_host_names_are_refused(
     paths = ["/matches", "/matches/blef", "/matches/blef?step=2", "/matches/blef/steps"]
     paths += ["/matches/deadmansdraw/analysis", "/matches/deadmansdraw?analysis=yes"]
     for path in [*paths, *(f"/page/{name}" for name in ASSETS)]:
-        answer = requests.get(url + path, timeout=HANG_SECONDS)
-        assert answer.status_code == 200, path
-        assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
-        assert answer.headers["x-content-type-options"] == "nosniff"
+        response = requests.get(url + path, timeout=HANG_SECONDS)
+        assert response.status_code == 200, path
+        assert response.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+        assert response.headers["x-content-type-options"] == "nosniff"
     assert "unsafe" not in CONTENT_SECURITY_POLICY
     # A page of somebody else, whose name leads to this machine, could read our matches.
-    answer = requests.get(f"{url}/matches", headers={"Host": "evil.example"}, timeout=HANG_SECONDS)
-    assert answer.status_code == 400
+    response = requests.get(
+        f"{url}/matches", headers={"Host": "evil.example"}, timeout=HANG_SECONDS
+    )
+    assert response.status_code == 400
 
 
 def test_a_waiting_request_is_answered_by_the_next_move(served: tuple[SqliteMatchLog, str]) -> None:
-    """The end is sent, too; then a request that waits returns at once."""
+    """The next move and the end of a match answer a waiting request at once."""
     (log, url), (record, moves) = served, sample_match("deadmansdraw")
     lease, steps = (
         log.acquire_lease("live", "test", TTL, record.header),
@@ -59,16 +63,16 @@ def test_a_waiting_request_is_answered_by_the_next_move(served: tuple[SqliteMatc
     log.write_facts(lease, {move.sequence: move.facts for move in moves[:3] if move.facts})
     assert requests.get(steps, timeout=HANG_SECONDS).json()["total"] == 3
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(requests.get, f"{steps}?from=3&wait=1", timeout=HANG_SECONDS)
+        poll = pool.submit(requests.get, f"{steps}?from=3&wait=1", timeout=HANG_SECONDS)
         log.write_facts(lease, {move.sequence: move.facts for move in moves[3:4] if move.facts})
-        document = waiting.result(HANG_SECONDS).json()
+        document = poll.result(HANG_SECONDS).json()
     assert [document[name] for name in ("from", "total", "over")] == [3, 4, False]
     log.finish(lease, record.outcome or {})
     assert requests.get(f"{steps}?from=4&wait=1", timeout=HANG_SECONDS).json()["over"] is True
 
 
 def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a player who gives a password; without one it says what to do."""
+    """A player watches with a password; without a password the page explains what to do."""
     with running_arena(tmp_path) as (arena, client):
         match = arena.create_match_and_get_id([ALICE, BOB], seed="norandom")
         client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
@@ -80,16 +84,24 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             assert steps["total"] == 2
         monkeypatch.delenv("CARDSHARP_PASSWORD")
         with serve_match_pages(find_source(arena.url)) as address:
-            refused = requests.get(f"{address}/matches", timeout=HANG_SECONDS)
-            assert (refused.status_code, "CARDSHARP_USER" in refused.text) == (503, True)
+            error_response = requests.get(f"{address}/matches", timeout=HANG_SECONDS)
+            assert (error_response.status_code, "CARDSHARP_USER" in error_response.text) == (
+                503,
+                True,
+            )
 
 
-def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cup = tmp_path / "cup"
-    create_contest_in(cup, ContestSettings("cup")).close()
+def test_all_sources_have_the_same_matches(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest_folder = tmp_path / "cup"
+    create_contest_in(contest_folder, ContestSettings("cup")).close()
     files = {"one.json": b"", "all.jsonl": b"", "all.jsonl.gz": b""}
     summaries = {}
-    with running_arena(tmp_path, data_file=cup / "arena.db", is_public=True) as (arena, client):
+    with running_arena(tmp_path, data_file=contest_folder / "arena.db", is_public=True) as (
+        arena,
+        client,
+    ):
         for tag in ("cup", "other", "cup"):
             match = arena.create_match_and_get_id([ALICE, BOB], tags=[tag], seed="norandom")
             client.post(f"/api/matches/{match}", ALICE, {"etype": "Draw"})
@@ -97,7 +109,7 @@ def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mo
             body = client.get(f"/api/matches/{match}?showevents=true", ADMIN).text.encode()
             files["all.jsonl"] += body + b"\n"
             files["one.json"] = body
-        outcome = cli("matches", f"sqlite:{cup / 'arena.db'}")
+        outcome = cli("matches", f"sqlite:{contest_folder / 'arena.db'}")
         assert (outcome.code, "An arena is running on it: name its address" in outcome.err) == (
             2,
             True,
@@ -113,10 +125,14 @@ def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mo
         (tmp_path / name / name).write_bytes(text)
         summaries[name] = _source_summary(cli, str(tmp_path / name / name))
         summaries[f"{name} in a folder"] = _source_summary(cli, str(tmp_path / name))
-    for place in (str(cup), str(cup / "arena.db"), f"sqlite:{cup / 'arena.db'}"):
-        summaries[place] = _source_summary(cli, place)
-    pasted = BytesIO(files["all.jsonl"])
-    monkeypatch.setattr("sys.stdin", TextIOWrapper(pasted))
+    for source in (
+        str(contest_folder),
+        str(contest_folder / "arena.db"),
+        f"sqlite:{contest_folder / 'arena.db'}",
+    ):
+        summaries[source] = _source_summary(cli, source)
+    standard_input = BytesIO(files["all.jsonl"])
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(standard_input))
     summaries["-"] = (
         [row["match"] for row in cli("matches", "-", "--json").json()],
         summaries["one.json"][1],
@@ -124,9 +140,9 @@ def test_all_sources_tell_alike(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mo
     arena_summary = summaries.pop(arena.url)
     assert len(arena_summary[0]) == 3
     assert {len(summary[0]) for summary in summaries.values()} == {1, 2, 3}
-    for name, (ids, last) in summaries.items():
+    for name, (ids, first_match_summary) in summaries.items():
         assert ids in (arena_summary[0], arena_summary[0][:1], arena_summary[0][::2]), name
-        assert last == arena_summary[1], name
+        assert first_match_summary == arena_summary[1], name
     (tmp_path / "none").mkdir()
     outcome = cli("show", str(tmp_path / "none"))
     assert (outcome.code, "no recorded match" in outcome.err) == (2, True)
@@ -147,13 +163,13 @@ def test_watch_writes_a_single_file_and_json(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "match.html"
     assert cli("watch", "blef", "--html", str(file), *store).code == 0
     assert file.read_text().startswith("<!doctype html>")
-    public = tmp_path / "public.html"
-    cli("watch", "blef", "--html", str(public), "--public", *store)
-    assert len(public.read_text()) < len(file.read_text())
-    picture = tmp_path / "match.svg"
-    result = cli("watch", "deadmansdraw", "--svg", str(picture), "--json", *store).json()
-    assert result == {"match": "deadmansdraw", "file": str(picture)}
-    assert picture.read_text().startswith("<svg")
+    public_file = tmp_path / "public.html"
+    cli("watch", "blef", "--html", str(public_file), "--public", *store)
+    assert len(public_file.read_text()) < len(file.read_text())
+    svg_file = tmp_path / "match.svg"
+    result = cli("watch", "deadmansdraw", "--svg", str(svg_file), "--json", *store).json()
+    assert result == {"match": "deadmansdraw", "file": str(svg_file)}
+    assert svg_file.read_text().startswith("<svg")
     assert "cannot be written" in cli("watch", "blef", "--html", str(tmp_path), *store).err
     document = cli("watch", "euchre", "--json", *store).json()
     assert document["match"] == "euchre"

@@ -1,4 +1,4 @@
-"""The arena answers requests recorded on the original as the original did."""
+"""Request and response pairs recorded on the original arena, replayed against ours."""
 
 import base64
 import json
@@ -19,27 +19,34 @@ from support.arena_server import (
     ADMIN_PASSWORD,
     DUMMY,
     ArenaHttpClient,
-    HttpResponse,
+    ArenaHttpResponse,
     ManualClock,
     body_visible_to,
     canonical_json,
 )
-from support.cloud_arena import Opened
+from support.cloud_arena import ArenaFactory
 from support.recordings import (
     ALL_RECORDED_PAIRS,
-    PAIRS,
+    SAMPLE_PAIRS,
     RecordedMatches,
     parametrize_sample_and_all,
 )
-from support.waiting import HANG_SECONDS, until
+from support.waiting import HANG_SECONDS, wait_until
 
 from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 Json = dict[str, Any]
 
-BY_VALUE = ("content-type", "allow", "location", "x-result-id", "x-slowdown-limit", "retry-after")
-BY_PRESENCE = ("etag", "x-slowdown-remaining", "x-slowdown-reset")
+HEADERS_BY_VALUE = (
+    "content-type",
+    "allow",
+    "location",
+    "x-result-id",
+    "x-slowdown-limit",
+    "retry-after",
+)
+HEADERS_BY_PRESENCE = ("etag", "x-slowdown-remaining", "x-slowdown-reset")
 
 _VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "<T>"),
@@ -81,8 +88,8 @@ def write_players(folder: Path) -> Path:
 
 
 @dataclass
-class Sequence:
-    """Pairs that depend on one another, with the ids, seeds and the ETag received so far."""
+class PairSequence:
+    """Pairs that depend on each other, with the ids, seeds and ETag received so far."""
 
     arena: ArenaServer
     clock: ManualClock
@@ -90,30 +97,39 @@ class Sequence:
     seeds: dict[str, str] = field(default_factory=dict)
     etag: str = ""
 
-    def ask(self, pair: Json) -> HttpResponse:
-        """Send a pair's request, and return our answer, the last one if it is repeated."""
+    def send_pair(self, pair: Json) -> ArenaHttpResponse:
+        """Send a pair's request and return our response, the last one of a repeated request."""
         self.clock.advance(timedelta(seconds=pair.get("sleep", 0)))
-        path, headers, body = self._filled(pair["path"]), self._headers(pair), self._body(pair)
+        path, headers, body = (
+            self._fill_placeholders(pair["path"]),
+            self._headers(pair),
+            self._body(pair),
+        )
         recorded_user = pair.get("as")
         client = ArenaHttpClient(self.arena.url)
         try:
             for _ in range(pair.get("repeat", 1)):
                 if recorded_user is not None and recorded_user.startswith("digest:"):
-                    answer = self._with_digest(pair["method"], path, recorded_user)
+                    response = self._with_digest(pair["method"], path, recorded_user)
                 else:
-                    answer = client.request(pair["method"], path, None, body, headers)
+                    response = client.request(pair["method"], path, None, body, headers)
         finally:
             client.close()
-        self.etag = answer.headers.get("etag", [self.etag])[0]
-        self._learn(pair, answer)
-        return answer
+        self.etag = response.headers.get("etag", [self.etag])[0]
+        self._store_created_match(pair, response)
+        return response
 
-    def actual_answer(self, pair: Json, answer: HttpResponse) -> Json:
+    def actual_answer(self, pair: Json, response: ArenaHttpResponse) -> Json:
         """Return our answer in the format of the recording."""
-        headers = {name: ", ".join(values) for name, values in answer.headers.items()}
-        exact = (*BY_VALUE, *(name.lower() for name in pair.get("exact_headers", ())))
-        compared_headers = {name: self._normal(headers[name]) for name in exact if name in headers}
-        for name in BY_PRESENCE:
+        headers = {name: ", ".join(values) for name, values in response.headers.items()}
+        exact_headers = (
+            *HEADERS_BY_VALUE,
+            *(name.lower() for name in pair.get("exact_headers", ())),
+        )
+        compared_headers = {
+            name: self._normalise(headers[name]) for name in exact_headers if name in headers
+        }
+        for name in HEADERS_BY_PRESENCE:
             if name in headers:
                 compared_headers.setdefault(name, "present")
         if "www-authenticate" in headers:
@@ -121,9 +137,9 @@ class Sequence:
                 "Digest|Basic", headers["www-authenticate"]
             )
         return {
-            "status": answer.status,
+            "status": response.status,
             "headers": compared_headers,
-            "body": self._comparable_body(pair, answer),
+            "body": self._comparable_body(pair, response),
         }
 
     def expected_answer(self, pair: Json) -> Json:
@@ -135,20 +151,22 @@ class Sequence:
         headers = {name.lower(): value for name, value in recorded["headers"].items()}
         return {"status": recorded["status"], "headers": headers, "body": body}
 
-    def _comparable_body(self, pair: Json, answer: HttpResponse) -> str | None:
+    def _comparable_body(self, pair: Json, response: ArenaHttpResponse) -> str | None:
         match pair.get("compare"):
             case "status and headers":
                 return None
             case "keys":
-                return f"keys: {', '.join(answer.json())}"
+                return f"keys: {', '.join(response.json())}"
             case _:
-                return self._normal(answer.text.replace('"dynamodb"', '"memory"'))
+                return self._normalise(response.text.replace('"dynamodb"', '"memory"'))
 
     def _headers(self, pair: Json) -> dict[str, str]:
-        headers = {name: self._filled(text) for name, text in pair.get("headers", {}).items()}
-        kind = pair.get("content_type", "application/json")
-        if kind and {"text", "body"} & pair.keys():
-            headers["Content-Type"] = kind
+        headers = {
+            name: self._fill_placeholders(text) for name, text in pair.get("headers", {}).items()
+        }
+        content_type = pair.get("content_type", "application/json")
+        if content_type and {"text", "body"} & pair.keys():
+            headers["Content-Type"] = content_type
         user = user_of(pair.get("as"))
         if user is not None:
             headers["Authorization"] = f"Basic {base64.b64encode(':'.join(user).encode()).decode()}"
@@ -156,37 +174,37 @@ class Sequence:
 
     def _body(self, pair: Json) -> bytes | None:
         if pair.get("text") is not None:
-            return self._filled(pair["text"]).encode()
+            return self._fill_placeholders(pair["text"]).encode()
         if "body" not in pair:
             return None
         letters = "x" * pair.get("body_repeat", 1)
         text = json.dumps(pair["body"])
-        return self._filled(text.replace('"@"', f'"{letters}"')).encode()
+        return self._fill_placeholders(text.replace('"@"', f'"{letters}"')).encode()
 
-    def _with_digest(self, method: str, path: str, recorded_user: str) -> HttpResponse:
+    def _with_digest(self, method: str, path: str, recorded_user: str) -> ArenaHttpResponse:
         with Session() as session:
             user, password = user_of(recorded_user) or ("", "")
             request = Request(method, self.arena.url + path, auth=HTTPDigestAuth(user, password))
             response = session.send(session.prepare_request(request), timeout=HANG_SECONDS)
         headers = {name.lower(): [value] for name, value in response.headers.items()}
-        return HttpResponse(response.status_code, response.content, headers)
+        return ArenaHttpResponse(response.status_code, response.content, headers)
 
-    def _learn(self, pair: Json, answer: HttpResponse) -> None:
+    def _store_created_match(self, pair: Json, response: ArenaHttpResponse) -> None:
         name = pair.get("save")
-        if name and answer.status == 200:
-            created = answer.json()
-            self.ids[created["id"]] = name
+        if name and response.status == 200:
+            created_match = response.json()
+            self.ids[created_match["id"]] = name
             if pair.get("body", {}).get("randomSeed") is None:
-                self.seeds[created["randomSeed"]] = name
+                self.seeds[created_match["randomSeed"]] = name
 
-    def _filled(self, text: str) -> str:
+    def _fill_placeholders(self, text: str) -> str:
         for match_id, name in self.ids.items():
             text = text.replace(f"{{{name}}}", match_id).replace(
                 f"{{{name}|upper}}", match_id.upper()
             )
         return text.replace("{etag}", self.etag)
 
-    def _normal(self, text: str) -> str:
+    def _normalise(self, text: str) -> str:
         for value, name in self.ids.items():
             text = text.replace(value, f"{{{name}}}").replace(value.upper(), f"{{{name}|upper}}")
         for value, name in self.seeds.items():
@@ -196,39 +214,41 @@ class Sequence:
         return text
 
 
-def replayed(
+def replay_pairs(
     pairs: Iterable[Json], arena: ArenaServer, clock: ManualClock
 ) -> Iterator[tuple[Json, Json, Json]]:
     """Yield each pair with the recorded answer and ours."""
-    with ThreadPoolExecutor() as threads:
+    with ThreadPoolExecutor() as executor:
         for _, group in groupby(pairs, key=lambda pair: pair["seq"]):
             clock.advance(timedelta(seconds=61))  # a new minute of the slow-down
-            sequence = Sequence(arena, clock)
-            waiting: list[tuple[Json, Future[HttpResponse]]] = []
+            sequence = PairSequence(arena, clock)
+            pending_pairs: list[tuple[Json, Future[ArenaHttpResponse]]] = []
             for pair in group:
                 if pair.get("background"):
-                    waiting.append((pair, _begin(threads, sequence, pair)))
+                    pending_pairs.append((pair, _send_in_background(executor, sequence, pair)))
                     continue
-                answer = sequence.ask(pair)
-                yield pair, sequence.expected_answer(pair), sequence.actual_answer(pair, answer)
-                for earlier, future in waiting:
+                response = sequence.send_pair(pair)
+                yield pair, sequence.expected_answer(pair), sequence.actual_answer(pair, response)
+                for pending_pair, future in pending_pairs:
                     yield (
-                        earlier,
-                        sequence.expected_answer(earlier),
-                        sequence.actual_answer(earlier, future.result()),
+                        pending_pair,
+                        sequence.expected_answer(pending_pair),
+                        sequence.actual_answer(pending_pair, future.result()),
                     )
-                waiting.clear()
+                pending_pairs.clear()
 
 
-def _begin(threads: ThreadPoolExecutor, sequence: Sequence, pair: Json) -> Future[HttpResponse]:
+def _send_in_background(
+    executor: ThreadPoolExecutor, sequence: PairSequence, pair: Json
+) -> Future[ArenaHttpResponse]:
     """Send a request that waits, in a separate thread, and return its future."""
     previous_count = sequence.arena.long_poll_count
-    future = threads.submit(sequence.ask, pair)
-    until(lambda: sequence.arena.long_poll_count > previous_count or future.done())
+    future = executor.submit(sequence.send_pair, pair)
+    wait_until(lambda: sequence.arena.long_poll_count > previous_count or future.done())
     return future
 
 
-OTHER_BODY = {
+PAIRS_WITH_OTHER_BODY = {
     "create: draw pile text": "the text is the JavaScript engine's",
     "create: banks of one": "the text names another fault of the same request",
     "list ?tags=t1&tags=t2": "the text is the JavaScript engine's",
@@ -238,13 +258,13 @@ OTHER_BODY = {
 """Pairs whose body differs, each with its reason; their status and headers are the same."""
 
 
-@parametrize_sample_and_all(pytest.mark.slow, sample=PAIRS, all_matches=ALL_RECORDED_PAIRS)
+@parametrize_sample_and_all(pytest.mark.slow, sample=SAMPLE_PAIRS, all_matches=ALL_RECORDED_PAIRS)
 def test_every_pair_is_answered_as_recorded(
-    opened: Opened, tmp_path: Path, matches: RecordedMatches
+    opened: ArenaFactory, tmp_path: Path, matches: RecordedMatches
 ) -> None:
     """Status, headers and body are equal, except for hidden values and the listed bodies."""
-    pairs = [line for line in matches.all() if "seq" in line]
-    differences, answered = [], 0
+    pairs = [line for line in matches.all_matches() if "seq" in line]
+    differences, answer_count = [], 0
     clock = ManualClock()
     with opened(  # set up as the one that was recorded, but for its clock and short long polls
         tmp_path,
@@ -255,11 +275,11 @@ def test_every_pair_is_answered_as_recorded(
         long_poll_timeout=timedelta(milliseconds=100),
         watchdog_interval=timedelta(milliseconds=1),
     ) as (arena, _):
-        for pair, expected, actual in replayed(pairs, arena, clock):
-            answered += 1
-            if OTHER_BODY.keys() & {pair["title"], f"{pair['seq']}: {pair['title']}"}:
+        for pair, expected, actual in replay_pairs(pairs, arena, clock):
+            answer_count += 1
+            if PAIRS_WITH_OTHER_BODY.keys() & {pair["title"], f"{pair['seq']}: {pair['title']}"}:
                 actual["body"] = expected["body"]
             if actual != expected:
                 differences.append(f"{pair['seq']} {pair['title']}:\n {actual}\n {expected}")
-    assert answered == len(pairs) >= matches.min_step_count
+    assert answer_count == len(pairs) >= matches.min_step_count
     assert not differences, f"{len(differences)}\n" + "\n".join(differences)[:4000]

@@ -1,6 +1,6 @@
-"""All recorded answers of the original agree, apart from the listed differences.
+"""Recorded responses of the original Blef service, apart from listed differences.
 
-Conversations, every verdict on the sets, and every recorded game.
+The recording has requests, the verdict of every bet on sets of cards, and complete games.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from support.blef_service import (
-    HttpResponse,
+    BlefResponse,
     IntendedDifferences,
     RecordedRandomness,
     empty_objects_as_none,
@@ -34,120 +34,134 @@ from cardsharp.games.blef.service.wire import parse_state, position_from_state, 
 from cardsharp.games.blef.simulation import make_deal_function
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest
 
-ALICE = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
+ALICES_GAME = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
 """The game that alice and bob play from its creation to its end."""
 
-ODD = "2e38c64c-79b9-4d44-879d-37096b8eb879"  # the game of the odd nicknames
+ODD_NICKNAMES_GAME = "2e38c64c-79b9-4d44-879d-37096b8eb879"  # the game of the odd nicknames
 
-TWICE = "0ebffd3e-4da0-48d4-bd66-28ad15a57b9f"  # the game in which a parameter was sent twice
+REPEATED_PARAMETER_GAME = (
+    "0ebffd3e-4da0-48d4-bd66-28ad15a57b9f"  # the game in which a parameter was sent twice
+)
 
 
 @dataclass
-class Recording:
-    """The service, and the recording with which it is compared.
+class BlefReplay:
+    """Blef service, and the recording with which it is compared.
 
     The recording lacks some requests that were made: their effects are rebuilt from later
     answers. Values that we may choose (uuids, seats, hands) are taken from the recording.
     """
 
     pairs: Sequence[dict[str, Any]]
-    patch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch
 
     def __post_init__(self) -> None:
         # By real chance alice's bets would hold in one run of 170, and bob would be out instead.
-        self.chance = RecordedRandomness(make_deal_function(Random(1)))
-        self.client = memory_client(chance=self.chance)
+        self.randomness = RecordedRandomness(make_deal_function(Random(1)))
+        self.client = memory_client(chance=self.randomness)
         self.store = self.client.store
-        self.first = {pair["case"]: pair for pair in reversed(self.pairs)}
+        self.pair_by_case = {pair["case"]: pair for pair in reversed(self.pairs)}
 
-    def ask(self, pair: dict[str, Any]) -> HttpResponse:
+    def send_request(self, pair: dict[str, Any]) -> BlefResponse:
         """Send a recorded request."""
         self._prepare(pair)
         request = pair["request"]
         return self.client.send(HttpRequest(request["method"], request["target"]))
 
-    def full_house(self) -> None:
+    def fill_odd_game(self) -> None:
         """Fill the game of the odd nicknames up to eight players, as in the recording."""
         number, status = 0, 200
         while status == 200:
             number += 1
-            status = self.client.get(f"/games/{ODD}/join", nickname=f"filler{number}").status
+            status = self.client.get(
+                f"/games/{ODD_NICKNAMES_GAME}/join", nickname=f"filler{number}"
+            ).status
 
     def create(self, uuid: str) -> None:
         """Create a game with this uuid."""
-        self.chance.uuids = [uuid]
+        self.randomness.uuids = [uuid]
         assert self.client.create() == uuid
 
     def _prepare(self, pair: dict[str, Any]) -> None:
         """Bring the game of the request into the state that it had for the original."""
         case, body = pair["case"], pair["body"]
         if case in {"join.oknick.one", "join.double.param"}:
-            self.create(ODD if case == "join.oknick.one" else TWICE)
+            self.create(
+                ODD_NICKNAMES_GAME if case == "join.oknick.one" else REPEATED_PARAMETER_GAME
+            )
         if isinstance(body, dict):
-            self.chance.uuids = [body[key] for key in ("game_uuid", "player_uuid") if key in body]
+            self.randomness.uuids = [
+                body[key] for key in ("game_uuid", "player_uuid") if key in body
+            ]
         if case == "start.ok":
             self._prepare_alices_game()
         elif case == "state.finished.observer":
             self._play_on()
         elif case.startswith(("state.started.", "state.3p.")) or case == "join.full":
-            self._place(pair)
+            self._store_game(pair)
         elif case == "create.at10000":
-            self.patch.setattr(service, "MAX_GAMES", self.store.count_unexpired_games())
+            self.monkeypatch.setattr(service, "MAX_GAMES", self.store.count_unexpired_games())
 
     def _prepare_alices_game(self) -> None:
         """Bob begins; the hands of rounds 1, 2 and 11 are known, of round 2 only alice's."""
-        self.chance.orders = {2: (1, 0)}
-        first = parse_hands(self._body("state.past.round1.observer"))
-        alices = parse_hands(self._body("state.round2.alice"))[0]
-        bobs = next(card for card in self.chance.deal(24) if card not in alices)
-        last = parse_hands(self._body("state.finished.lastround"))
-        self.chance.hands = [
+        self.randomness.orders = {2: (1, 0)}
+        first_hands = parse_hands(self._recorded_body("state.past.round1.observer"))
+        alice_hand = parse_hands(self._recorded_body("state.round2.alice"))[0]
+        bob_card = next(card for card in self.randomness.deal(24) if card not in alice_hand)
+        last_hands = parse_hands(self._recorded_body("state.finished.lastround"))
+        self.randomness.hands = [
             tuple(card for hand in hands for card in hand)
-            for hands in (first, [[bobs], alices], last)
+            for hands in (first_hands, [[bob_card], alice_hand], last_hands)
         ]
 
     def _play_on(self) -> None:
         """Make the moves that the recording left out: alice bets 87, bob checks, to the end."""
-        moves = [self.first[case]["request"]["target"] for case in ("play.flow", "play.ok.check")]
-        while self.client.get(f"/games/{ALICE}").json["status"] == "Running":
+        moves = [
+            self.pair_by_case[case]["request"]["target"] for case in ("play.flow", "play.ok.check")
+        ]
+        while self.client.get(f"/games/{ALICES_GAME}").json["status"] == "Running":
             for target in moves:
                 assert self.client.send(HttpRequest("GET", target)).status == 200
 
-    def _body(self, case: str) -> dict[str, Any]:
-        return self.first[case]["body"]
+    def _recorded_body(self, case: str) -> dict[str, Any]:
+        return self.pair_by_case[case]["body"]
 
-    def _place(self, pair: dict[str, Any]) -> None:
-        """Put a game into the store as the recorded answers show it."""
+    def _store_game(self, pair: dict[str, Any]) -> None:
+        """Put a game into the store in the state of the recorded responses."""
         uuid = pair["request"]["target"].split("/")[3].partition("?")[0]
         case = pair["case"]
         if case.startswith("state.started."):
-            self._replace(uuid, pair["body"])
+            self._restore_game(uuid, pair["body"])
         elif case == "state.3p.afterelimination.observer":
-            seen = self._body("state.3p.active.auth")
-            self._replace(uuid, seen, [self._body("state.3p.elimround")])
+            active_state = self._recorded_body("state.3p.active.auth")
+            self._restore_game(uuid, active_state, [self._recorded_body("state.3p.elimround")])
         elif case == "state.3p.finished":
-            closed = ("state.3p.finished.afterelim", "state.3p.finished.last")
-            self._replace(uuid, pair["body"], [self._body(closed_case) for closed_case in closed])
+            closed_cases = ("state.3p.finished.afterelim", "state.3p.finished.last")
+            self._restore_game(
+                uuid,
+                pair["body"],
+                [self._recorded_body(closed_case) for closed_case in closed_cases],
+            )
         elif case == "join.full":
-            players = self._players(uuid, self._body("state.started.8p"))
+            players = self._players(uuid, self._recorded_body("state.started.8p"))
             self.store.create(GameRecord(uuid, START, admin_digest="p0", players=players))
 
-    def _replace(
-        self, uuid: str, state: dict[str, Any], closed: Sequence[dict[str, Any]] = ()
+    def _restore_game(
+        self, uuid: str, state: dict[str, Any], closed_states: Sequence[dict[str, Any]] = ()
     ) -> None:
-        """Make the game what a state and some of its past rounds show."""
+        """Give the game the current and past rounds that recorded states have."""
         if self.store.read(uuid) is None:
             self.store.create(GameRecord(uuid, START))
         admin, players = state["admin_nickname"], self._players(uuid, state)
         game = GameRecord(uuid, START, admin_digest=admin, players=players, round=_round(state))
-        for snapshot in (*map(_round, closed), None):
-            saved = self.store.read(uuid)
-            self.store.write(saved, game, snapshot)
+        for snapshot in (*map(_round, closed_states), None):
+            saved_record = self.store.read(uuid)
+            self.store.write(saved_record, game, snapshot)
 
     def _players(self, uuid: str, state: dict[str, Any]) -> tuple[GamePlayer, ...]:
-        """The players, with the uuids of those who asked about their own game."""
+        """Return the players, with the uuids of players that requested their own game."""
         names_by_case = {"state.3p.eliminated.auth": "p2"}
-        keys: dict[str, str] = {}
+        uuid_by_name: dict[str, str] = {}
         for pair in self.pairs:
             uuid_match = re.search(rf"{uuid}.*player_uuid=([0-9a-f-]+)", pair["request"]["target"])
             hands = pair["body"].get("hands", []) if isinstance(pair["body"], dict) else []
@@ -155,62 +169,65 @@ class Recording:
                 hands[0]["nickname"] if len(hands) == 1 else None
             )
             if uuid_match and name:
-                keys[name] = uuid_match[1]
+                uuid_by_name[name] = uuid_match[1]
         names = [player["nickname"] for player in state["players"]]
-        return tuple(GamePlayer(name, uuid_digest(keys.get(name, name))) for name in names)
+        return tuple(GamePlayer(name, uuid_digest(uuid_by_name.get(name, name))) for name in names)
 
 
 def _round(state: dict[str, Any]) -> Round:
-    """A round as a state shows it; hands that it hides are made up."""
-    seen = position_from_state(parse_state(json.dumps(state)), None).to_round()
-    deck = [card for card in DECK if all(card not in hand for hand in seen.hands)]
+    """Return the round of a recorded state, with random cards for hidden hands."""
+    round_in_state = position_from_state(parse_state(json.dumps(state)), None).to_round()
+    deck = [card for card in DECK if all(card not in hand for hand in round_in_state.hands)]
     hands = tuple(
         hand or tuple(deck.pop() for _ in range(cards))
-        for hand, cards in zip(seen.hands, seen.n_cards, strict=True)
+        for hand, cards in zip(round_in_state.hands, round_in_state.n_cards, strict=True)
     )
-    return replace(seen, hands=hands)
+    return replace(round_in_state, hands=hands)
 
 
-BOTH_KEYS = ("/make-public", "/make-private", "/play")
+PATHS_WITH_BOTH_KEYS = ("/make-public", "/make-private", "/play")
 """Where the original's documentation says `message` and its code `error`, we send both.
 
 The state is the other such path.
 """
 
 
-def expected(pair: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it was
-    """The recorded body, with null for its empty objects and with both keys of an error."""
+def expected_body(pair: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON it was
+    """Return the recorded body, with null for empty objects and with both keys of an error."""
     body = empty_objects_as_none(pair["body"])
     path = pair["request"]["target"].partition("?")[0]
     is_state = path.startswith("/v2/games/") and path.count("/") == 3
-    doubled = path.endswith(BOTH_KEYS) or (is_state and pair["status"] == 400)
-    if isinstance(body, dict) and "error" in body and doubled:
+    has_both_keys = path.endswith(PATHS_WITH_BOTH_KEYS) or (is_state and pair["status"] == 400)
+    if isinstance(body, dict) and "error" in body and has_both_keys:
         return {**body, "message": body["error"]}
     return body
 
 
-def agrees(pair: dict[str, Any], reply: HttpResponse) -> bool:
+def is_as_recorded(pair: dict[str, Any], response: BlefResponse) -> bool:
     """Return True if status, type and body are as recorded, including the order of keys.
 
     Of Allow only its presence is compared: the original sends it empty, ours lists the methods.
     """
-    has_allow = "Allow" in reply.headers
-    if reply.status != pair["status"] or has_allow is not ("allow" in pair["headers"]):
+    has_allow = "Allow" in response.headers
+    if response.status != pair["status"] or has_allow is not ("allow" in pair["headers"]):
         return False
-    if reply.headers["Content-Type"] != pair["headers"]["content-type"]:
+    if response.headers["Content-Type"] != pair["headers"]["content-type"]:
         return False
     # API Gateway and the local front leave a HEAD's body away.
     is_head = pair["request"]["method"] == "HEAD"
-    return is_head or json.dumps(reply.json) == json.dumps(expected(pair))
+    return is_head or json.dumps(response.json) == json.dumps(expected_body(pair))
 
 
-def ask(recording: Recording, pair: dict[str, Any]) -> HttpResponse:
-    """The reply to a recorded request; what only we carry out does not disturb the others."""
+def send_pair(replay: BlefReplay, pair: dict[str, Any]) -> BlefResponse:
+    """Send a recorded request and return the response.
+
+    A request that the original did not carry out is sent to a separate service.
+    """
     if pair["case"] in {"method.create.POST", "method.join.POST"}:
-        elsewhere = Recording(recording.pairs, recording.patch)
-        elsewhere.create(ALICE)
-        return elsewhere.ask(pair)
-    return recording.ask(pair)
+        separate_replay = BlefReplay(replay.pairs, replay.monkeypatch)
+        separate_replay.create(ALICES_GAME)
+        return separate_replay.send_request(pair)
+    return replay.send_request(pair)
 
 
 def test_every_recorded_pair_agrees_or_is_a_listed_decision(
@@ -219,23 +236,29 @@ def test_every_recorded_pair_agrees_or_is_a_listed_decision(
     assert service.MAX_GAMES == 10_000
     pairs = recording("blef_requests")
     assert len(pairs) == 220
-    served = Recording(pairs, monkeypatch)
-    decided, wrong = IntendedDifferences("blef_decisions"), []
+    replay = BlefReplay(pairs, monkeypatch)
+    intended_differences, differences = IntendedDifferences("blef_decisions"), []
     for pair in pairs:
         case = pair["case"]
-        reply = ask(served, pair)
-        right = agrees(pair, reply) or decided.accepts(case, reply, {})
+        response = send_pair(replay, pair)
+        is_accepted = is_as_recorded(pair, response) or intended_differences.accepts(
+            case, response, {}
+        )
         if case == "state.uppercase.game_uuid":
             target = pair["request"]["target"].lower()
-            right &= reply.json == served.client.send(HttpRequest("GET", target)).json
-        if not right:
-            wrong.append((pair["n"], case, pair["status"], pair["body"], reply.status, reply.text))
+            is_accepted &= response.json == replay.client.send(HttpRequest("GET", target)).json
+        if not is_accepted:
+            differences.append(
+                (pair["n"], case, pair["status"], pair["body"], response.status, response.text)
+            )
         if case == "state.oddnicks":
-            nicknames = [p["nickname"] for p in reply.json["players"]]
+            nicknames = [player["nickname"] for player in response.json["players"]]
             assert nicknames == ["a", "A", "a_1", "aé", "NULL", "a\u0661"]
-            served.full_house()
-    assert wrong == []
-    assert decided.needed == set(decided.listed), "a decision that nothing needs is none"
+            replay.fill_odd_game()
+    assert differences == []
+    assert intended_differences.used_cases == set(intended_differences.decisions), (
+        "a decision that nothing needs is none"
+    )
 
 
 # --- rules -------------------------------------------------------------------------------------
@@ -251,9 +274,9 @@ def test_every_verdict_on_the_88_sets_is_that_of_the_original() -> None:
         assert verdicts == line["sets"], line["tag"]
 
 
-def public_state(game: GameRecord, seen: Round) -> dict[str, Any]:
+def public_state(game: GameRecord, game_round: Round) -> dict[str, Any]:
     """Return a round in the JSON of the API, as any visitor may see it."""
-    return state_body(game, position_of(seen, None)).model_dump(mode="json")
+    return state_body(game, position_of(game_round, None)).model_dump(mode="json")
 
 
 @pytest.mark.parametrize("trace", GAMES, ids=lambda trace: f"{trace['n_players']} players")
@@ -266,25 +289,25 @@ def test_a_recorded_game_replays(trace: dict[str, Any]) -> None:
         players=tuple(GamePlayer(name, "") for name in names),
     )
     # All hands of every round are in its snapshot.
-    chance, rounds = RecordedRandomness(), map(parse_hands, trace["round_snapshots"])
-    chance.hands = [tuple(card for hand in hands for card in hand) for hands in rounds]
-    deal = chance.deal
-    live = rules.start(len(names), deal)
-    assert public_state(game, live) == empty_objects_as_none(trace["started"])
+    randomness, rounds = RecordedRandomness(), map(parse_hands, trace["round_snapshots"])
+    randomness.hands = [tuple(card for hand in hands for card in hand) for hands in rounds]
+    deal = randomness.deal
+    current_round = rules.start(len(names), deal)
+    assert public_state(game, current_round) == empty_objects_as_none(trace["started"])
 
-    closed: list[Round] = []
+    closed_rounds: list[Round] = []
     for step in trace["steps"]:
-        assert (names[live.turn], live.number) == (step["player"], step["round"])
-        outcome = rules.apply(live, step["action_id"], deal)
-        live = outcome.current_round
-        closed += [outcome.closed_round] if outcome.closed_round else []
-        state = public_state(game, live)
+        assert (names[current_round.turn], current_round.number) == (step["player"], step["round"])
+        outcome = rules.apply(current_round, step["action_id"], deal)
+        current_round = outcome.current_round
+        closed_rounds += [outcome.closed_round] if outcome.closed_round else []
+        state = public_state(game, current_round)
         expected_state = empty_objects_as_none(step["after"])
         assert expected_state == {
             **{name: state[name] for name in expected_state if name != "history_len"},
             "history_len": len(state["history"]),
         }
-    assert public_state(game, live) == empty_objects_as_none(trace["final"])
-    assert [public_state(game, closed_round) for closed_round in closed] == [
+    assert public_state(game, current_round) == empty_objects_as_none(trace["final"])
+    assert [public_state(game, closed_round) for closed_round in closed_rounds] == [
         empty_objects_as_none(snapshot) for snapshot in trace["round_snapshots"]
     ]

@@ -1,6 +1,6 @@
-"""The bracket of the contest's last day, 3 February 2023: 20 teams, 39 games, 11 rounds.
+"""Bracket of the contest on 3 February 2023: 20 teams, 39 games, 11 rounds.
 
-It was drawn by hand: the games from which each game's winner and loser came, and the rounds.
+The sources of each game's teams and the rounds are taken from a drawing by hand.
 """
 
 from collections.abc import Iterable
@@ -36,26 +36,26 @@ SOURCES_BY_GAME = {
 """Where the teams of each game came from: `+` is a team that had not played yet."""
 
 BYE = None
-PLACES = tuple(
-    place
+SEED_SLOTS = tuple(
+    seed
     for first in range(0, 20, 5)
     # A game of two teams, whose winner meets one with a bye; then a game of two with byes.
-    for place in (first, BYE, first + 1, first + 2, first + 3, BYE, first + 4, BYE)
+    for seed in (first, BYE, first + 1, first + 2, first + 3, BYE, first + 4, BYE)
 )
-CUP = DoubleElimination(PLACES, loser_orders=(swapped_halves, original_order, swapped_halves))
+CUP = DoubleElimination(SEED_SLOTS, loser_orders=(swapped_halves, original_order, swapped_halves))
 
 
-def drawing(games: Iterable[tuple[int, int, str]]) -> "nx.MultiDiGraph[int]":
+def bracket_graph(games: Iterable[tuple[int, int, str]]) -> "nx.MultiDiGraph[int]":
     """Return a graph of the games, each with its round, and of the teams' paths between them."""
     graph = nx.MultiDiGraph()
-    for game, number, came in games:
-        graph.add_node(game, round=number)
-        for source in came.replace("+", "").split():
+    for game, round_number, sources in games:
+        graph.add_node(game, round=round_number)
+        for source in sources.replace("+", "").split():
             graph.add_edge(int(source[1:]), game, way=source[0])
     return graph
 
 
-def came(game: BracketGame) -> str:
+def source_notation(game: BracketGame) -> str:
     """Return the sources of a game's teams in the notation of `SOURCES_BY_GAME`."""
     return " ".join(
         f"{'W' if isinstance(source, WinnerOf) else 'L'}{source.game}"
@@ -66,8 +66,10 @@ def came(game: BracketGame) -> str:
 
 def test_the_bracket_equals_that_of_the_2023_contest() -> None:
     """Every game has the same sources, and is in the same round."""
-    actual = drawing((game.number, game.round, came(game)) for game in CUP.bracket_games(20))
-    expected = drawing(
+    actual = bracket_graph(
+        (game.number, game.round, source_notation(game)) for game in CUP.bracket_games(20)
+    )
+    expected = bracket_graph(
         (game, number, SOURCES_BY_GAME[game])
         for number, games in enumerate(ROUNDS, 1)
         for game in games

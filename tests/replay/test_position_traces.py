@@ -1,4 +1,4 @@
-"""The position rebuilt from public views equals what the real server recorded as hidden."""
+"""Positions rebuilt from public views, compared with the recorded hidden state."""
 
 import json
 from collections.abc import Mapping
@@ -34,73 +34,78 @@ from cardsharp.store.match_log import MatchRecord, MoveRecord
 PILES = ("playArea", "drawPile", "discardPile", "banks")
 
 
-def position_of(look: RecordedView) -> DeadMansDrawPosition | None:
-    """The position of the player to move; None once the match is over."""
-    index = look.view.active_player_index
-    return None if index is None else position_from_view(look.view, index)
+def position_of(recorded_view: RecordedView) -> DeadMansDrawPosition | None:
+    """Return the position of the player to move, or None once the match is over."""
+    index = recorded_view.view.active_player_index
+    return None if index is None else position_from_view(recorded_view.view, index)
 
 
 @parametrize_sample_and_all(pytest.mark.slow)
 def test_the_rebuilt_position_equals_the_recorded_hidden_state(matches: RecordedMatches) -> None:
-    """In every recorded view: the discard pile in order, the rest of the deck as a set.
+    """In every recorded view the discard pile is equal in order, the draw pile as a set.
 
-    A top card that an Oracle of either player showed, and that was not taken, stays known. The
-    events of an answer suffice to go on in a turn without another GET: applying them to the old
-    position leads to the position of a new view. And each decision of both players is restored
-    from the moves alone, with the position that its player saw.
+    A top card that an Oracle showed and that was not taken stays known. The events of a
+    response suffice to continue within a turn without another GET: applied to the previous
+    position, they give the position of the new view. Each decision of both players is
+    restored from the moves alone, with the position that its player saw.
     """
-    count = known_top_count = refused = followed = decision_count = 0
-    for number, trace in enumerate(matches.started()):
+    count = known_top_count = refused_count = followed_count = decision_count = 0
+    for number, trace in enumerate(matches.created_matches()):
         previous: tuple[RecordedView, DeadMansDrawPosition] | None = None
-        seen: dict[int, DeadMansDrawPosition] = {}
-        for look in recorded_views(trace):
-            position, record = position_of(look), look.record
+        position_by_move_count: dict[int, DeadMansDrawPosition] = {}
+        for recorded_view in recorded_views(trace):
+            position, record = position_of(recorded_view), recorded_view.record
             if position is None:
                 continue
             context = trace["name"], record.get("action")
             assert [str(card) for card in position.discard_pile] == record["discardPile"], context
-            hidden = trace["deck"][len(trace["deck"]) - record["drawPileLeft"] :]
-            assert sorted(map(str, position.unseen)) == sorted(hidden), context
-            assert position.known_top is None or str(position.known_top) == hidden[0], context
+            hidden_cards = trace["deck"][len(trace["deck"]) - record["drawPileLeft"] :]
+            assert sorted(map(str, position.unseen)) == sorted(hidden_cards), context
+            assert position.known_top is None or str(position.known_top) == hidden_cards[0], context
             assert position.refused_oracle_card in {None, position.known_top}, context
-            seen[look.view.move_count] = position
+            position_by_move_count[recorded_view.view.move_count] = position
             count += 1
             known_top_count += position.known_top is not None
-            refused += position.refused_oracle_card is not None
+            refused_count += position.refused_oracle_card is not None
             if previous is not None:
-                followed += check_follow(trace["name"], *previous, position)
-            usable = record.get("status") == 200 and "action" in record and "watchdog" not in record
-            previous = (look, position) if usable else None
-        if began_as_all(trace) and number % case_count(9, full=1) == 0:
-            decision_count += check_decisions(trace, seen)
+                followed_count += check_next_position(trace["name"], *previous, position)
+            is_followable = (
+                record.get("status") == 200 and "action" in record and "watchdog" not in record
+            )
+            previous = (recorded_view, position) if is_followable else None
+        if has_standard_start(trace) and number % case_count(9, full=1) == 0:
+            decision_count += check_decisions(trace, position_by_move_count)
     assert decision_count > 90
     assert count > 0.95 * matches.min_step_count
     assert known_top_count > count / 40
-    assert refused > count / 400
-    assert followed > matches.min_step_count / 2
+    assert refused_count > count / 400
+    assert followed_count > matches.min_step_count / 2
 
 
-def check_follow(
-    name: str, look: RecordedView, old: DeadMansDrawPosition, new: DeadMansDrawPosition
+def check_next_position(
+    name: str,
+    recorded_view: RecordedView,
+    previous_position: DeadMansDrawPosition,
+    expected_position: DeadMansDrawPosition,
 ) -> int:
-    """Return 1 if the action could be followed, else 0; a followed one must equal the new view.
+    """Return 1 if the action could be followed, else 0; assert the position of the next view.
 
     Chains of the server's autopick, which the bot never requests, need a new view.
     """
-    action = recorded_action(look.record["action"])
+    action = recorded_action(recorded_view.record["action"])
     if action.answers_pending_effects:
         return 0
-    events = [EventView.model_validate(event) for event in look.record["response"]]
-    followed = next_position(old, action, events)
+    events = [EventView.model_validate(event) for event in recorded_view.record["response"]]
+    position = next_position(previous_position, action, events)
     is_turn_over = any(event.event_type == "TurnEnded" for event in events)
-    if followed is None:
+    if position is None:
         assert is_turn_over, (name, action)
         return 0
-    assert replace(followed, history=()) == replace(new, history=()), (name, action)
+    assert replace(position, history=()) == replace(expected_position, history=()), (name, action)
     return 1
 
 
-def began_as_all(trace: Json) -> bool:
+def has_standard_start(trace: Json) -> bool:
     return not any(name in trace["initial"]["creationParams"] for name in PILES)
 
 
@@ -112,17 +117,17 @@ def arena_record(trace: Json) -> tuple[MatchRecord, list[MoveRecord]]:
     )
 
 
-def check_decisions(trace: Json, seen: Mapping[int, DeadMansDrawPosition]) -> int:
-    """Count the decisions in a match's moves; assert that each has the position of its time."""
-    restored = list(decisions(*arena_record(trace)))
-    for decision in restored:
-        assert decision.position == seen[decision.step.sequence], trace["name"]
-    return len(restored)
+def check_decisions(trace: Json, position_by_move_count: Mapping[int, DeadMansDrawPosition]) -> int:
+    """Return the number of decisions in a match; assert that each has its recorded position."""
+    restored_decisions = list(decisions(*arena_record(trace)))
+    for decision in restored_decisions:
+        assert decision.position == position_by_move_count[decision.step.sequence], trace["name"]
+    return len(restored_decisions)
 
 
-def test_the_decisions_of_a_match_that_did_not_begin_as_all_do_are_refused() -> None:
-    odd = (trace for trace in SAMPLE.started() if not began_as_all(trace))
-    for trace in islice(odd, 3):
+def test_decisions_of_a_match_with_a_special_start_are_refused() -> None:
+    unusual_traces = (trace for trace in SAMPLE.created_matches() if not has_standard_start(trace))
+    for trace in islice(unusual_traces, 3):
         with pytest.raises(ConfigError, match="began with other cards"):
             list(decisions(*arena_record(trace)))
 
@@ -131,7 +136,7 @@ def test_the_decisions_of_a_match_that_did_not_begin_as_all_do_are_refused() -> 
 def test_every_recorded_match_is_restored_move_by_move(matches: RecordedMatches) -> None:
     """`restore_states` replays the moves by the rules, and compares every event."""
     restored_count = 0
-    for trace in matches.started():
+    for trace in matches.created_matches():
         with annotate_with_match(trace):
             record, moves = parse_arena_match(json.dumps(trace).encode())
             states = list(restore_states(record, moves, Random(1)))

@@ -49,7 +49,7 @@ def euchre_asker() -> Callable[[HttpRequest], Answer]:
     service = EuchreServiceHarness()
 
     def ask(request: HttpRequest) -> Answer:
-        answer = parse_response(service.answer(to_event(request, SystemClock().now())))
+        answer = parse_response(service.handle_event(to_event(request, SystemClock().now())))
         return answer_of(answer.status, answer.headers, answer.body.decode())
 
     return ask

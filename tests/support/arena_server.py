@@ -1,4 +1,4 @@
-"""A real arena on a free port, a manual clock, and a small HTTP client for it."""
+"""Real arena on a free port, a manual clock, and a small HTTP client."""
 
 import asyncio
 import base64
@@ -22,7 +22,7 @@ from cardsharp.games.deadmansdraw.arena.app import ExtraPages
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
 from cardsharp_tools.local_server.arena_server import ArenaServer
-from support.waiting import HANG_SECONDS, until
+from support.waiting import HANG_SECONDS, wait_until
 
 DUMMY = "0" * 24
 ALICE = "636438380ee778617e6e5be8"
@@ -45,7 +45,7 @@ PASSWORDS = {player: f"{name.lower()}pass" for player, name in NAMES.items()} | 
 
 
 class ManualClock:
-    """A clock that only moves when `advance` is called."""
+    """Clock that only moves when `advance` is called."""
 
     def __init__(self) -> None:
         self.current_time = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -58,7 +58,7 @@ class ManualClock:
 
 
 def write_players(folder: Path) -> Path:
-    """A players' file with everybody in `NAMES`."""
+    """Write a players' file with all players in `NAMES`, and return its path."""
     path = folder / "players.json"
     records = [
         {
@@ -75,8 +75,8 @@ def write_players(folder: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class HttpResponse:
-    """Status, body and headers as they came; a header that came twice is a list of two."""
+class ArenaHttpResponse:
+    """Response: status, body, and for each header the list of its values."""
 
     status: int
     raw: bytes
@@ -110,19 +110,19 @@ class ArenaHttpClient:
         user: str | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
-    ) -> HttpResponse:
+    ) -> ArenaHttpResponse:
         """Send a request, and return the response; `body` is sent as JSON, bytes as they are."""
-        sent = dict(headers or {})
+        request_headers = dict(headers or {})
         if user is not None:
-            sent.setdefault("Authorization", self._credentials[user])
+            request_headers.setdefault("Authorization", self._credentials[user])
         if body is not None:
-            sent.setdefault("Content-Type", "application/json")
+            request_headers.setdefault("Content-Type", "application/json")
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        status, response_headers, content = self._send(method, path, raw, sent)
+        status, response_headers, content = self._send(method, path, raw, request_headers)
         headers_by_name: dict[str, list[str]] = {}
         for name, value in response_headers:
             headers_by_name.setdefault(name.lower(), []).append(value)
-        return HttpResponse(status, content, headers_by_name)
+        return ArenaHttpResponse(status, content, headers_by_name)
 
     def _send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
@@ -131,17 +131,17 @@ class ArenaHttpClient:
         response = self._connection.getresponse()
         return response.status, response.getheaders(), response.read()
 
-    def get(self, path: str, user: str | None = ALICE) -> HttpResponse:
+    def get(self, path: str, user: str | None = ALICE) -> ArenaHttpResponse:
         return self.request("GET", path, user)
 
-    def post(self, path: str, user: str | None = ALICE, body: object = None) -> HttpResponse:
+    def post(self, path: str, user: str | None = ALICE, body: object = None) -> ArenaHttpResponse:
         return self.request("POST", path, user, body)
 
     def close(self) -> None:
         self._connection.close()
 
     def disconnect(self) -> None:
-        """Close the socket, even while another thread waits for an answer on it."""
+        """Close the socket, even while another thread waits for a response on it."""
         self._connection.sock.shutdown(socket.SHUT_RDWR)
         self._connection.close()
 
@@ -202,23 +202,25 @@ def play_random_moves(
     moves: int = 1000,
     passwords: Mapping[str, str] = PASSWORDS,
 ) -> dict[str, Any]:
-    """Play so many moves of a match, or as many as there are; its last view."""
+    """Play that many moves of a match, or all that there are; return its last view."""
     path = f"/api/matches/{match}"
     for _ in range(moves):
         view = client.get(path, ADMIN).json()
         index = view["activePlayerIndex"]
         if index is None:
             break
-        started = view["moveCountInTurn"] is not None and view["state"]["playArea"]
-        verb = "EndTurn" if started and rng.random() < 0.4 else "Draw"
+        has_played = view["moveCountInTurn"] is not None and view["state"]["playArea"]
+        action_type = "EndTurn" if has_played and rng.random() < 0.4 else "Draw"
         headers = {"Authorization": basic_auth(view["playerids"][index], passwords)}
-        answer = client.request("POST", path, None, {"etype": verb, "autopick": True}, headers)
-        assert answer.status == 200, answer.text
+        response = client.request(
+            "POST", path, None, {"etype": action_type, "autopick": True}, headers
+        )
+        assert response.status == 200, response.text
     return dict(client.get(f"{path}?showevents=1", ADMIN).json())
 
 
 def arena_config(folder: Path, **settings: Any) -> ArenaConfig:  # noqa: ANN401 - its fields
-    """The configuration of an arena, if nothing else is said for the players in `NAMES`."""
+    """Return the configuration of an arena, by default with the players in `NAMES`."""
     settings.setdefault("admin_password", ADMIN_PASSWORD)
     return ArenaConfig(
         players_file=settings.pop("players", None) or write_players(folder), **settings
@@ -232,24 +234,24 @@ def running_arena(
     extra_pages: ExtraPages | None = None,
     **settings: Any,  # noqa: ANN401 - fields of ArenaConfig
 ) -> Iterator[tuple[ArenaServer, ArenaHttpClient]]:
-    """An arena for the players in `NAMES`, with `more` pages beside its own, and a client."""
+    """Yield an arena for the players in `NAMES`, with `extra_pages`, and a client."""
     server = ArenaServer(arena_config(folder, **settings), extra_pages)
     with server as arena, closing(ArenaHttpClient(arena.url)) as client:
         yield arena, client
 
 
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _SECONDS = re.compile(r"after [\d.]+ seconds")
 
 
 def mask_ids_and_times(text: str, match_id: str) -> str:
-    """A body's text without match id and moments, as docs/spec/arena.md section 10 has it."""
-    text = _MOMENT.sub("<TS>", text.replace(match_id, "<MATCH_ID>"))
+    """Return a body's text without match id and times (docs/spec/arena.md section 10)."""
+    text = _TIMESTAMP.sub("<TS>", text.replace(match_id, "<MATCH_ID>"))
     return _SECONDS.sub("after <SEC> seconds", text)
 
 
 def canonical_json(body: object) -> str:
-    """A body as the arena writes it, so that equal texts have their keys in the same order."""
+    """Return a body as the arena writes it, so that equal texts have equal key orders."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -272,12 +274,12 @@ def body_visible_to(viewer: str | None, body: Any) -> Any:  # noqa: ANN401 - any
     if isinstance(body, list):
         return [body_visible_to(viewer, item) for item in body]
     is_view = isinstance(body, dict) and "createdByPlayerId" in body
-    hidden = is_view and viewer not in (ADMIN, body["createdByPlayerId"])
-    return without_secrets(body) if hidden else body
+    must_redact = is_view and viewer not in (ADMIN, body["createdByPlayerId"])
+    return without_secrets(body) if must_redact else body
 
 
 class BackgroundRequest:
-    """A request that waits in a separate thread, on a separate connection."""
+    """Request that waits in a separate thread, on a separate connection."""
 
     def __init__(self, arena: ArenaServer, method: str, path: str, user: str | None) -> None:
         self._client = ArenaHttpClient(arena.url)
@@ -285,15 +287,15 @@ class BackgroundRequest:
         previous_count, thread = arena.long_poll_count, ThreadPoolExecutor(1)
         self._future = thread.submit(self._client.request, method, path, user, body)
         thread.shutdown(wait=False)
-        until(lambda: arena.long_poll_count > previous_count)
+        wait_until(lambda: arena.long_poll_count > previous_count)
 
-    def response(self) -> HttpResponse:
+    def response(self) -> ArenaHttpResponse:
         """Wait for the response and return it; it must come soon."""
-        answer = self._future.result(timeout=HANG_SECONDS)
+        response = self._future.result(timeout=HANG_SECONDS)
         self._client.close()
-        return answer
+        return response
 
     def disconnect(self) -> None:
-        """Close the connection without waiting for the answer."""
+        """Close the connection without waiting for the response."""
         self._client.disconnect()
         assert isinstance(self._future.exception(timeout=HANG_SECONDS), OSError | HTTPException)

@@ -11,7 +11,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision
 from support.arena_server import ALICE, BOB
-from support.recorded_arena_responses import running
+from support.recorded_arena_responses import running_view
 
 LIMIT = timedelta(seconds=20)
 
@@ -33,7 +33,7 @@ TIMED_OUT = [{"eventType": "Comment", "comment": "Player timed out.", "playerInd
 
 def view_of(limit: timedelta | None = LIMIT, **fields: Any) -> MatchView:  # noqa: ANN401
     """The recorded match in our first turn, with a limit, and as if its last move were now."""
-    body = running()
+    body = running_view()
     params = {**body["creationParams"], "timeout": limit and limit.total_seconds()}
     moved = {"lastMoveAt": START.isoformat(), "playerids": [ALICE, BOB]}
     return parse_view({**body, **moved, "creationParams": params, **fields})

@@ -1,4 +1,4 @@
-"""One build of functions and layers for this machine, shared by all test processes."""
+"""Build of functions and layers for this machine, shared by all test processes."""
 
 import fcntl
 
@@ -10,14 +10,14 @@ from cardsharp_tools.build.target import native_target
 
 
 def skip_without_packages(uv_output: str) -> None:
-    """Skip where uv has said that the package index cannot be reached."""
+    """Skip the test if uv reports that the package index cannot be reached."""
     signs = ("network was disabled", "error sending request", "dns error", "tcp connect error")
     if any(sign in uv_output for sign in signs):
         pytest.skip(f"packages are neither in uv's cache nor to be had: {uv_output}")
 
 
 def native_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """The build of the sources as they are; made once, also where tests run in parallel."""
+    """Return the build of the current sources, which is made only once by parallel tests."""
     base = tmp_path_factory.getbasetemp()
     # Below a worker of pytest-xdist lies its own folder; the run's folder is one up.
     shared = base.parent if base.name.startswith("popen-") else base

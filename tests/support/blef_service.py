@@ -1,4 +1,4 @@
-"""The Blef service in this process, and parsers for recorded cards."""
+"""Blef service in this process, and parsers for recorded cards."""
 
 import io
 import json
@@ -34,7 +34,7 @@ from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse as ParsedResponse
 from cardsharp_tools.local_cloud.lambda_events import LocalLambdaContext
-from support.games import StrategyPlayer, play_on
+from support.games import SimulationPlayer, play_to_end
 from support.recordings import sample_table
 from support.store_fixtures import FakeClock
 
@@ -42,8 +42,8 @@ TIMEOUT = timedelta(seconds=29)
 
 
 @dataclass(frozen=True)
-class HttpResponse:
-    """An answer as a client sees it."""
+class BlefResponse:
+    """Response as a client sees it."""
 
     status: int
     text: str
@@ -54,9 +54,9 @@ class HttpResponse:
         return json.loads(self.text)
 
 
-def client_view(answer: ParsedResponse) -> HttpResponse:
+def client_view(answer: ParsedResponse) -> BlefResponse:
     """Return a function's answer as a client sees it."""
-    return HttpResponse(answer.status, answer.body.decode(), CaseInsensitiveDict(answer.headers))
+    return BlefResponse(answer.status, answer.body.decode(), CaseInsensitiveDict(answer.headers))
 
 
 @dataclass
@@ -80,21 +80,21 @@ class BlefHandlerClient:
         self.blef.on_change = partial(publish_change, feed)
         return feed
 
-    def send(self, request: HttpRequest) -> HttpResponse:
+    def send(self, request: HttpRequest) -> BlefResponse:
         event = json.loads(json.dumps(to_event(request, self.clock.now())))
         context = LocalLambdaContext("blef", TIMEOUT, self.clock)
-        answer = parse_response(json.loads(json.dumps(self.api(event, context))))
-        return client_view(answer)
+        response = parse_response(json.loads(json.dumps(self.api(event, context))))
+        return client_view(response)
 
-    def get(self, path: str, **query: object) -> HttpResponse:
+    def get(self, path: str, **query: object) -> BlefResponse:
         return self.request("GET", path, **query)
 
-    def request(self, method: str, path: str, **query: object) -> HttpResponse:
+    def request(self, method: str, path: str, **query: object) -> BlefResponse:
         params = {name: str(value) for name, value in query.items()}
         target = f"{self.base}{path}" + (f"?{urlencode(params)}" if params else "")
         return self.send(HttpRequest(method, target))
 
-    def post(self, path: str, body: object) -> HttpResponse:
+    def post(self, path: str, body: object) -> BlefResponse:
         headers = (("Content-Type", "application/json"),)
         return self.send(
             HttpRequest("POST", f"{self.base}{path}", headers, json.dumps(body).encode())
@@ -107,40 +107,40 @@ class BlefHandlerClient:
         return self.get(f"/games/{game}/join", nickname=nickname).json["player_uuid"]
 
     def create_with_players(self, players: int = 2) -> "StartedBlefGame":
-        """Create a game that can be started; its players' uuids are given by nickname."""
+        """Create a game that can be started; return it with its players' uuids."""
         game = self.create()
         names = [f"p{number}" for number in range(players)]
         return StartedBlefGame(self, game, {name: self.join(game, name) for name in names})
 
     def create_and_start(self, players: int = 2) -> "StartedBlefGame":
-        """Create such a game and start it."""
+        """Create a game and start it."""
         game = self.create_with_players(players)
-        assert self.get(f"/games/{game.game}/start", admin_uuid=game.uuids["p0"]).status == 202
+        assert self.get(f"/games/{game.game_id}/start", admin_uuid=game.uuids["p0"]).status == 202
         return game
 
 
 @dataclass(frozen=True)
 class StartedBlefGame:
-    """A started game with all the secrets of its players."""
+    """Game with all the secrets of its players, by nickname."""
 
     client: BlefHandlerClient
-    game: str
+    game_id: str
     uuids: dict[str, str]
 
     def state(self, nickname: str | None = None, **query: object) -> Any:  # noqa: ANN401 - JSON
         if nickname is not None:
             query["player_uuid"] = self.uuids[nickname]
-        return self.client.get(f"/games/{self.game}", **query).json
+        return self.client.get(f"/games/{self.game_id}", **query).json
 
-    def play(self, action: int, nickname: str | None = None) -> HttpResponse:
-        """Let the player to move, or another one, send an action."""
-        mover = nickname or self.state()["cp_nickname"]
+    def play(self, action: int, nickname: str | None = None) -> BlefResponse:
+        """Let the player to move, or another player, send an action."""
+        player = nickname or self.state()["cp_nickname"]
         return self.client.get(
-            f"/games/{self.game}/play", player_uuid=self.uuids[mover], action_id=action
+            f"/games/{self.game_id}/play", player_uuid=self.uuids[player], action_id=action
         )
 
-    def play_out(self) -> None:
-        """Play to the end: the highest bet, which hardly ever holds, and its check."""
+    def play_to_end(self) -> None:
+        """Play to the end: always the highest bet, which hardly ever holds, and its check."""
         while self.state()["status"] == "Running":
             assert self.play(87).status == 200
             assert self.play(88).status == 200
@@ -148,7 +148,7 @@ class StartedBlefGame:
 
 @contextmanager
 def capture_log() -> Iterator[io.StringIO]:
-    """Yield what the function logs meanwhile."""
+    """Yield the log of the function while the block runs."""
     handlers = {handler: handler.stream for handler in telemetry.logger.handlers}  # type: ignore[attr-defined]
     metrics = telemetry.metrics_recorder.stream
     log = io.StringIO()
@@ -162,7 +162,7 @@ def capture_log() -> Iterator[io.StringIO]:
 
 
 def memory_client(base: str = API.base_path, **overrides: Any) -> BlefHandlerClient:  # noqa: ANN401 - of `Client`
-    """A client of a service that keeps its games in this process, under a fake clock."""
+    """Return a client of a service that stores its games in memory, with a fake clock."""
     clock = FakeClock()
     return BlefHandlerClient(
         GAME_STORE_FACTORY.open_file(MEMORY_PATH, clock), clock, base=base, **overrides
@@ -170,10 +170,10 @@ def memory_client(base: str = API.base_path, **overrides: Any) -> BlefHandlerCli
 
 
 class RecordedRandomness(SecureRandomness):
-    """Recorded random values; others are really random, or dealt by `fallback`."""
+    """Randomness with recorded values; other values are random, or dealt by `fallback`."""
 
     def __init__(self, fallback: DealHand | None = None) -> None:
-        self._rest = fallback or super().deal
+        self._fallback_deal = fallback or super().deal
         self.uuids: list[str] = []
         self.orders: dict[int, tuple[int, ...]] = {}
         self.hands: list[Hand] = []
@@ -186,11 +186,11 @@ class RecordedRandomness(SecureRandomness):
 
     def deal(self, deal_index: int) -> Hand:
         is_recorded = self.hands and len(self.hands[0]) == deal_index
-        return self.hands.pop(0) if is_recorded else self._rest(deal_index)
+        return self.hands.pop(0) if is_recorded else self._fallback_deal(deal_index)
 
 
 def parse_cards(items: Iterable[dict[str, int]]) -> list[BlefCard]:
-    """The cards of a hand in the API's JSON."""
+    """Return the cards of a hand in the API's JSON."""
     return [BlefCard(item["value"], item["colour"]) for item in items]
 
 
@@ -200,60 +200,67 @@ def parse_hands(state: dict[str, Any]) -> list[list[BlefCard]]:
 
 
 def empty_objects_as_none(body: Any) -> Any:  # noqa: ANN401 - whatever JSON came
-    """A body in which the original's empty object for a missing value is None."""
+    """Return a body with None in place of the original's empty object for a missing value."""
     if isinstance(body, dict):
-        nothing = {name for name in ("admin_nickname", "cp_nickname") if body.get(name) == {}}
-        return {name: None if name in nothing else value for name, value in body.items()}
+        empty_fields = {name for name in ("admin_nickname", "cp_nickname") if body.get(name) == {}}
+        return {name: None if name in empty_fields else value for name, value in body.items()}
     return body
 
 
 def random_round(random: Random, players: int, eliminated: int = 0) -> Round:
     """Return a random round of that many players, some of them eliminated, with a few bets."""
     max_hand_size = max_cards(players)
-    gone = random.sample(range(players), eliminated)
+    eliminated_seats = random.sample(range(players), eliminated)
     n_cards = tuple(
-        0 if seat in gone else random.randint(1, max_hand_size) for seat in range(players)
+        0 if seat in eliminated_seats else random.randint(1, max_hand_size)
+        for seat in range(players)
     )
-    active_seats = [seat for seat in range(players) if seat not in gone]
+    active_seats = [seat for seat in range(players) if seat not in eliminated_seats]
     bets = sorted(random.sample(range(88), random.randint(0, 4)))
     history = tuple(
         RoundMove(active_seats[turn % len(active_seats)], bet) for turn, bet in enumerate(bets)
     )
-    turn, number = active_seats[len(bets) % len(active_seats)], random.randint(1, 9)
-    bare = Round(number, max_hand_size, n_cards, ((),) * players, turn, history)
-    return resample_hidden_hands(bare, None, random)
+    turn, round_number = active_seats[len(bets) % len(active_seats)], random.randint(1, 9)
+    round_without_cards = Round(
+        round_number, max_hand_size, n_cards, ((),) * players, turn, history
+    )
+    return resample_hidden_hands(round_without_cards, None, random)
 
 
 def positions_of_first_seat(
     first: str, second: str, seed: int, seats: int | None = None
 ) -> Iterator[BlefPosition]:
     """Yield the positions in which the first seat acts, in a game between these strategies."""
-    players = [StrategyPlayer(GAME, name, seed, seats) for name in (first, second)]
+    players = [SimulationPlayer(GAME, name, seed, seats) for name in (first, second)]
     simulation = players[0].simulation
-    for note in play_on(simulation.initial_state(Random(seed)), players, Random(seed))[:-1]:
-        if simulation.current_seat(note.state) == 0:
-            yield simulation.current_position(note.state)
+    for played_action in play_to_end(simulation.initial_state(Random(seed)), players, Random(seed))[
+        :-1
+    ]:
+        if simulation.current_seat(played_action.state) == 0:
+            yield simulation.current_position(played_action.state)
 
 
 class IntendedDifferences:
     """Intended differences from the original: their cases, our answers, and the reasons.
 
-    A table of `tests/samples` lists them; `needed` collects the cases that were used.
+    A table of `tests/samples` lists them; `used_cases` collects the cases that occurred.
     """
 
     def __init__(self, name: str) -> None:
-        self.listed = {
+        self.decisions = {
             case: decision
             for decision in sample_table(name)["decision"]
             for case in decision["cases"]
         }
-        self.needed: set[str] = set()
+        self.used_cases: set[str] = set()
 
-    def accepts(self, case: str, reply: HttpResponse, variables: Mapping[str, object]) -> bool:
+    def accepts(self, case: str, reply: BlefResponse, variables: Mapping[str, object]) -> bool:
         """Return True if the reply is the listed one; `variables` fill the braces of its error."""
-        listed = self.listed.get(case)
-        if listed is None:
+        expected = self.decisions.get(case)
+        if expected is None:
             return False
-        self.needed.add(case)
-        error = "error" not in listed or reply.json["error"] == listed["error"].format(**variables)
-        return bool(error and reply.status == listed.get("status", 400))
+        self.used_cases.add(case)
+        has_expected_error = "error" not in expected or reply.json["error"] == expected[
+            "error"
+        ].format(**variables)
+        return bool(has_expected_error and reply.status == expected.get("status", 400))

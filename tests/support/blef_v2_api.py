@@ -1,4 +1,4 @@
-"""The present generation of Blef's API: clients, watching clients, and its recording."""
+"""Current generation of Blef's API: clients, watching clients, and its recording."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -22,16 +22,16 @@ from support.waiting import HANG_SECONDS
 
 @dataclass(frozen=True)
 class BlefV2Client:
-    """Client of a service at an address, which uses the present generation of the API."""
+    """Client of a service at a URL, for the current generation of the API."""
 
     url: str
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - whatever JSON came
-        answer = requests.get(
+        response = requests.get(
             f"{self.url}{path}", params={k: str(v) for k, v in query.items()}, timeout=HANG_SECONDS
         )
-        answer.raise_for_status()
-        return answer.json()
+        response.raise_for_status()
+        return response.json()
 
     def watch(self, *, headers: dict[str, str] | None = None, **query: str) -> ClientConnection:
         """Open a socket, with parameters in the query string or as headers."""
@@ -53,12 +53,12 @@ def serve_blef_v2(sockets: InMemoryConnections, name: str) -> Iterator[BlefV2Cli
         {SERVICE.store_setting: f"sqlite:{MEMORY_PATH}", FEED_VARIABLE: f"memory:{name}"}
     )
     endpoint = FeedEndpoint(lambda: subscriptions, sockets)
-    with ServiceServer(application, feed_endpoint=endpoint) as front:
-        yield BlefV2Client(front.url)
+    with ServiceServer(application, feed_endpoint=endpoint) as gateway:
+        yield BlefV2Client(gateway.url)
 
 
 def receive_body(socket: ClientConnection) -> Any:  # noqa: ANN401 - whatever JSON came
-    """The next thing that a watcher is told: a text in the body of a frame."""
+    """Return the next message to a watcher: the text in the body of a frame."""
     frame = json.loads(socket.recv(timeout=HANG_SECONDS))
     assert frame["statusCode"] == 200
     return json.loads(frame["body"])
@@ -68,12 +68,12 @@ class RecordingSockets:
     """WebSocket connections that record their messages; the `failing` ones reject them."""
 
     def __init__(self, failing: Sequence[str] = ()) -> None:
-        self.failing = set(failing)
+        self.failing_connections = set(failing)
         self.sent: dict[str, list[Any]] = {}
         self.closed: list[str] = []
 
     def send(self, connection: str, text: str) -> None:
-        if connection in self.failing:
+        if connection in self.failing_connections:
             raise ConnectionGone("dead")
         self.sent.setdefault(connection, []).append(json.loads(json.loads(text)["body"]))
 
@@ -85,12 +85,12 @@ class RecordingSockets:
         return self.sent.pop(connection, [])
 
 
-AGENTS = InvitableBots({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
+RECORDED_BOTS = InvitableBots({"Dazhbog": "conservative", "Porevit": "conservative_crawling"})
 """The bots of the recording, for whom the recording plays."""
 
 
 def recorded_v2_requests() -> list[dict[str, Any]]:
-    """The recorded requests; that by which a bot's own function moved is a request as any other."""
+    """Return the recorded requests; a bot's move is a request like any other."""
     return [
         {
             **row,

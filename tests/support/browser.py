@@ -1,6 +1,7 @@
-"""A headless Chromium for the tests of pages, and checks on every page that it opens.
+"""Headless Chromium for the tests of pages, and checks of every page that it opens.
 
-Also checks of the layout on a screen, and a sketch of it that does not depend on fonts.
+The module also checks a page's layout on a screen, and sketches it independently of
+fonts.
 """
 
 import os
@@ -17,8 +18,14 @@ from playwright.sync_api import TimeoutError as TooLate
 
 from support.waiting import HANG_SECONDS
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-MISSING = (
+CHROMIUM_PROGRAMS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
+CHROMIUM_ADVICE = (
     "There is no Chromium for the tests of the pages. Install one (Debian and Ubuntu: apt-get "
     "install chromium; macOS: brew install --cask chromium; anywhere: .venv/bin/playwright install "
     "chromium), or set CHROMIUM to the program."
@@ -26,14 +33,14 @@ MISSING = (
 MAX_WAIT_MILLISECONDS = HANG_SECONDS * 1000
 """How long a page is waited for; one that shows what is expected is not waited for any longer."""
 
-PICTURES = os.environ.get("PICTURES")
+SCREENSHOT_FOLDER = os.environ.get("PICTURES")
 """A folder for pictures of what was looked at; none are taken without it."""
 
 
 def chromium_path(playwright: Playwright) -> str | None:
     """Return the path of $CHROMIUM, an installed Chromium, or Playwright's; None without any."""
     installed_path = os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, NAMES)), None
+        filter(None, map(shutil.which, CHROMIUM_PROGRAMS)), None
     )
     bundled_path = playwright.chromium.executable_path
     return installed_path or (bundled_path if Path(bundled_path).is_file() else None)
@@ -48,29 +55,29 @@ def open_page(
     A script error, a violation of the page's policy, an error on the console, or a request to a
     second host fails the test. A refused page does not, if `expected_errors` is True.
     """
-    opened = browser.new_context(**context)
-    opened.set_default_timeout(MAX_WAIT_MILLISECONDS)
-    page = opened.new_page()
-    trouble: list[str] = []
+    browser_context = browser.new_context(**context)
+    browser_context.set_default_timeout(MAX_WAIT_MILLISECONDS)
+    page = browser_context.new_page()
+    errors: list[str] = []
     hosts: set[str] = set()
 
-    def requested(request: Request) -> None:
+    def record_host(request: Request) -> None:
         if host := urlsplit(request.url).netloc:
             hosts.add(host)
 
-    def logged(message: ConsoleMessage) -> None:
+    def record_console_error(message: ConsoleMessage) -> None:
         if message.type == "error" and not (expected_errors and "status of 4" in message.text):
-            trouble.append(f"console: {message.text}")
+            errors.append(f"console: {message.text}")
 
-    page.on("request", requested)
-    page.on("pageerror", lambda error: trouble.append(f"script: {error}"))
-    page.on("console", logged)
+    page.on("request", record_host)
+    page.on("pageerror", lambda error: errors.append(f"script: {error}"))
+    page.on("console", record_console_error)
     try:
         yield page
         assert len(hosts) <= 1, f"requests went to {sorted(hosts)}"
-        assert not trouble, trouble
+        assert not errors, errors
     finally:
-        opened.close()
+        browser_context.close()
 
 
 def serious_axe_violations(page: Page) -> list[str]:
@@ -104,14 +111,14 @@ def scroll_to_end(region: Locator) -> None:
 
 def next_question_number(page: Page, previous_number: str = "") -> str:
     """Wait for the next question, and return its number; "" when the match is over."""
-    fresh = page.locator(f'#moves input[name=number]:not([value="{previous_number}"]), .over')
-    fresh.first.wait_for(state="attached")
+    next_state = page.locator(f'#moves input[name=number]:not([value="{previous_number}"]), .over')
+    next_state.first.wait_for(state="attached")
     inputs = page.locator("#moves input[name=number]")
     return inputs.get_attribute("value") or "" if inputs.count() else ""
 
 
 def play_first_choice(page: Page) -> None:
-    """Play the first choice by its key; where a tenth begins like it, only Enter plays it."""
+    """Play the first choice by its key; press Enter if a tenth choice shares that key."""
     ambiguous = page.locator("#moves [data-digits='10']").count()
     page.keyboard.press("1")
     if ambiguous:
@@ -119,15 +126,19 @@ def play_first_choice(page: Page) -> None:
 
 
 def save_screenshot(page: Page, name: str) -> None:
-    """Keep a picture of the page where $PICTURES names a folder."""
-    if PICTURES:
-        safe = re.sub(r"[^\w.-]", "-", name)
-        page.evaluate(_UNSTUCK, "static")  # else they lie over the middle of a long picture
-        page.screenshot(path=Path(PICTURES) / f"{safe}.png", full_page=True)
-        page.evaluate(_UNSTUCK, "")
+    """Save a screenshot of the page if $PICTURES names a folder."""
+    if SCREENSHOT_FOLDER:
+        safe_name = re.sub(r"[^\w.-]", "-", name)
+        page.evaluate(
+            _SET_CONTROLS_POSITION, "static"
+        )  # else they lie over the middle of a long picture
+        page.screenshot(path=Path(SCREENSHOT_FOLDER) / f"{safe_name}.png", full_page=True)
+        page.evaluate(_SET_CONTROLS_POSITION, "")
 
 
-_UNSTUCK = "to => document.querySelectorAll('.controls').forEach(one => one.style.position = to)"
+_SET_CONTROLS_POSITION = (
+    "to => document.querySelectorAll('.controls').forEach(one => one.style.position = to)"
+)
 
 # A policy forbids scripts from elsewhere on a page; what the debugger evaluates it does not.
 _AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
@@ -151,7 +162,7 @@ SCREEN_WIDTHS = (360, 390, 768, 1024, 1280, 1440, 1600, 1920)
 
 
 def overflowing_elements(page: Page) -> dict[int, list[str]]:
-    """Return the elements that are wider than their place, by the width of the screen."""
+    """Return the elements that are wider than their container, by the screen's width."""
     overflow_by_width: dict[int, list[str]] = {}
     previous_size = page.viewport_size
     for width in SCREEN_WIDTHS:
@@ -159,21 +170,21 @@ def overflowing_elements(page: Page) -> dict[int, list[str]]:
         overflow_by_width[width] = page.evaluate(f"{_SCRIPT}; wide()")
     if previous_size:
         page.set_viewport_size(previous_size)
-    return {width: wrong for width, wrong in overflow_by_width.items() if wrong}
+    return {width: elements for width, elements in overflow_by_width.items() if elements}
 
 
 def check_page(page: Page, name: str) -> None:
-    """A picture is kept; axe finds nothing, and at no width is anything wider than its place."""
+    """Save a screenshot; assert that axe finds nothing and that no element overflows."""
     save_screenshot(page, name)
-    for wrong in (serious_axe_violations(page), overflowing_elements(page)):
-        assert not wrong, wrong
+    for violations in (serious_axe_violations(page), overflowing_elements(page)):
+        assert not violations, violations
 
 
 def layout_sketch(page: Page) -> str:
-    """The parts of the page in its own order: the twelfths of its width that each takes.
+    """Return the page's parts in reading order, each with its width in twelfths.
 
-    A sign says where a part lies from the one before it: `|` beside it, `/` below, `^` above. Texts
-    have other sizes on another machine; which part is where has not.
+    A sign says where a part lies from the previous one: `|` beside it, `/` below, `^` above.
+    The sketch is the same on every machine, although the sizes of texts differ.
     """
     return str(page.evaluate(f"{_SCRIPT}; sketch()"))
 

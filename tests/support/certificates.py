@@ -1,4 +1,4 @@
-"""A self-signed certificate for names that lead to this machine."""
+"""Self-signed certificate for names that lead to this machine."""
 
 import shutil
 import subprocess
@@ -14,9 +14,9 @@ def certificate_for(folder: Path, *names: str) -> tuple[Path, Path]:
     if OPENSSL is None:
         pytest.skip("openssl, which makes the certificate, is missing")
     files = folder / "cert.pem", folder / "key.pem"
-    recipe = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=arena"]
+    request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=arena"]
     alternatives = ",".join(["DNS:localhost", "IP:127.0.0.1", *(f"DNS:{name}" for name in names)])
     output_options = ["-out", str(files[0]), "-keyout", str(files[1])]
     more = ["-addext", f"subjectAltName={alternatives}"]
-    subprocess.run([OPENSSL, *recipe, *more, *output_options], check=True, capture_output=True)  # noqa: S603
+    subprocess.run([OPENSSL, *request, *more, *output_options], check=True, capture_output=True)  # noqa: S603
     return files

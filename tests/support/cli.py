@@ -1,4 +1,4 @@
-"""The `cardsharp` command as a test calls it: in this process, or as a program of its own."""
+"""The `cardsharp` command as tests call it: in this process, or as a separate program."""
 
 import io
 import json
@@ -47,8 +47,8 @@ def write_strategy_file(folder: Path, name: str, body: str, preamble: str = "") 
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Exit code, stdout and stderr of a command."""
+class CommandResult:
+    """Result of a command: its exit code, stdout and stderr."""
 
     code: int
     out: str
@@ -59,20 +59,20 @@ class Outcome:
 
 
 class Cli:
-    """Runs commands in this process, with a separate data folder and without settings."""
+    """Runner of commands in this process, with a separate data folder and without settings."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
-    def __call__(self, *arguments: str) -> Outcome:
+    def __call__(self, *arguments: str) -> CommandResult:
         self._capsys.readouterr()
         code = main(arguments)
         output = self._capsys.readouterr()
-        return Outcome(code, output.out, output.err)
+        return CommandResult(code, output.out, output.err)
 
 
 def isolate_environment(patch: pytest.MonkeyPatch, data_home: Path) -> None:
-    """Take every setting out of the environment, and put all data under `home`."""
+    """Remove every setting from the environment, and put all data under `data_home`."""
     for name in list(os.environ):
         if name.startswith(("CARDSHARP_", "AWS_", "ARENA_")):
             patch.delenv(name)
@@ -81,7 +81,7 @@ def isolate_environment(patch: pytest.MonkeyPatch, data_home: Path) -> None:
 
 
 def type_lines(patch: pytest.MonkeyPatch, *lines: str) -> None:
-    """Let these lines be all that is typed."""
+    """Make these lines the whole standard input."""
     patch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
@@ -92,7 +92,7 @@ def start_program(
     module: str = "cardsharp_tools.cli",
     errors: int = subprocess.PIPE,
 ) -> Iterator[subprocess.Popen[str]]:
-    """Our command, or another module's, as a program of its own; killed at the end if it runs."""
+    """Run our command, or another module, as a separate program; kill it at the end."""
     process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
         [sys.executable, "-u", "-m", module, *arguments],
         stdout=subprocess.PIPE,
@@ -109,10 +109,10 @@ def start_program(
 
 
 def wait_for_line(stream: Any, text: str) -> str:  # noqa: ANN401 - a pipe of text
-    """The first line of a program's output that holds `words`; fails when the output ends."""
-    seen = []
+    """Return the first output line that contains `text`; fail when the output ends."""
+    lines = []
     for line in stream:
-        seen.append(line)
+        lines.append(line)
         if text in line:
             return str(line)
-    raise AssertionError(f"no line with {text!r} in {seen}")
+    raise AssertionError(f"no line with {text!r} in {lines}")

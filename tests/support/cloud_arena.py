@@ -1,4 +1,4 @@
-"""Factory of arenas on DynamoDB in an emulator, as `running_arena` is for a file."""
+"""Factory of arenas on DynamoDB in an emulator, the counterpart of `running_arena`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -18,15 +18,15 @@ from support.arena_server import ArenaHttpClient, arena_config
 
 ITEM_TTL = timedelta(days=DEFAULT_RETENTION_DAYS)
 
-Opened = Callable[..., AbstractContextManager[tuple[ArenaServer, ArenaHttpClient]]]
+ArenaFactory = Callable[..., AbstractContextManager[tuple[ArenaServer, ArenaHttpClient]]]
 """As `support.arena.running_arena`."""
 
 
-def cloud_arena_factory(emulator: Emulator) -> Opened:
+def cloud_arena_factory(emulator: Emulator) -> ArenaFactory:
     """Return a factory of arenas in this emulator; `table` may be another arena's table."""
 
     @contextmanager
-    def opened(
+    def open_arena(
         folder: Path,
         table: DynamoTable | None = None,
         **settings: Any,  # noqa: ANN401 - as of `running_arena`
@@ -38,4 +38,4 @@ def cloud_arena_factory(emulator: Emulator) -> Opened:
         with server as arena, closing(ArenaHttpClient(arena.url)) as client:
             yield arena, client
 
-    return opened
+    return open_arena

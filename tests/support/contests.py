@@ -48,14 +48,14 @@ from support.store_fixtures import FakeClock
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
 
-NAMES = (
+TEAM_NAMES = (
     "Weekend Bananas", "Pathormous Almasastic", "Goal Diggers", "AAACreaticeCoders", "Kraken Kids",
     "Sword & Sons", "Null Pointers", "Stack Overboard", "The Map Reducers", "Anchors Away",
     "Oracle of Delphi", "Segfault Sailors", "Mermaid Hunters", "Git Happens", "Dead Reckoning",
     "Ctrl Alt Defeat", "Cannon Fodder", "Bits & Pirates", "Hook Line Sinker", "Treasure Trove",
 )  # fmt: skip
 
-HOSTILE = (
+HOSTILE_NAMES = (
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
     '" onmouseover="alert(1)',
@@ -71,10 +71,12 @@ HOSTILE = (
 
 
 def team_names(count: int) -> list[str]:
-    """So many names, all different."""
+    """Return that many different team names."""
     return [
-        NAMES[place] if place < len(NAMES) else f"{NAMES[place % len(NAMES)]} {place // len(NAMES)}"
-        for place in range(count)
+        TEAM_NAMES[index]
+        if index < len(TEAM_NAMES)
+        else f"{TEAM_NAMES[index % len(TEAM_NAMES)]} {index // len(TEAM_NAMES)}"
+        for index in range(count)
     ]
 
 
@@ -105,41 +107,47 @@ def played_contest(
     records = new_contest(names, **{"matches": 7, "most": 21, **overrides})
     settings = records.settings
     records.start_contest()
-    chance, ids = Random(len(names)), [team.id for team in records.teams()]
-    ends: dict[str, PairingOutcome] = {}
-    facts: dict[str, list[MatchResultFacts]] = {}
+    rng, team_ids = Random(len(names)), [team.id for team in records.teams()]
+    outcomes: dict[str, PairingOutcome] = {}
+    facts_by_pairing: dict[str, list[MatchResultFacts]] = {}
     max_decided = 10**6 if decided_pairings is None else decided_pairings
 
-    def waiting() -> list[Pairing]:
-        pairings = settings.format_without_history.determined_pairings(ids, ends)
-        return [candidate for candidate in pairings if candidate.key not in ends][
-            : max_decided - len(ends)
+    def undecided_pairings() -> list[Pairing]:
+        pairings = settings.format_without_history.determined_pairings(team_ids, outcomes)
+        return [candidate for candidate in pairings if candidate.key not in outcomes][
+            : max_decided - len(outcomes)
         ]
 
-    while together := waiting():
-        for pairing in together:
-            played, odds = list[MatchResultFacts](), 0.2 if pairing.key in upsets else 0.8
-            while (end := settings.series_rules.outcome(pairing, played)) is None:
-                played.append(_facts(chance, odds))
-            ends[pairing.key], facts[pairing.key] = end, played
+    while ready_pairings := undecided_pairings():
+        for pairing in ready_pairings:
+            match_facts, win_probability = (
+                list[MatchResultFacts](),
+                0.2 if pairing.key in upsets else 0.8,
+            )
+            while (outcome := settings.series_rules.outcome(pairing, match_facts)) is None:
+                match_facts.append(_facts(rng, win_probability))
+            outcomes[pairing.key], facts_by_pairing[pairing.key] = outcome, match_facts
     results, running = list[PairingResult](), dict[str, ArenaMatch]()
-    for number, pairing in enumerate(
-        settings.format_without_history.determined_pairings(ids, ends)
+    for pairing_number, pairing in enumerate(
+        settings.format_without_history.determined_pairings(team_ids, outcomes)
     ):
-        is_running = pairing.key not in ends and number % 3
-        played = [_facts(chance, 0.6)] * (settings.matches // 3) if is_running else []
-        played = facts.get(pairing.key, played)
-        matches = [f"{number:012x}{place:012x}" for place in range(len(played) + bool(is_running))]
+        is_running = pairing.key not in outcomes and pairing_number % 3
+        match_facts = [_facts(rng, 0.6)] * (settings.matches // 3) if is_running else []
+        match_facts = facts_by_pairing.get(pairing.key, match_facts)
+        matches = [
+            f"{pairing_number:012x}{match_index:012x}"
+            for match_index in range(len(match_facts) + bool(is_running))
+        ]
         if is_running:
-            running[matches[-1]] = table(matches[-1], pairing)
-        end = ends.get(pairing.key)
-        results.append(build_result(pairing, end, tuple(played), tuple(matches), None))
+            running[matches[-1]] = started_match(matches[-1], pairing)
+        outcome = outcomes.get(pairing.key)
+        results.append(build_result(pairing, outcome, tuple(match_facts), tuple(matches), None))
     records.save_results(results)
     return records, running
 
 
-def table(match_id: str, pairing: Pairing) -> ArenaMatch:
-    """A match in which a card was drawn."""
+def started_match(match_id: str, pairing: Pairing) -> ArenaMatch:
+    """Return a match in which a card was drawn."""
     params = parse_create_request({"timeout": 7}, match_id)
     origin = RequestTimeAndAddress(ManualClock().current_time)
     match, _ = begin_match(
@@ -148,35 +156,39 @@ def table(match_id: str, pairing: Pairing) -> ArenaMatch:
     return apply_player_action(match, DRAW, origin)[0]
 
 
-def _facts(chance: Random, odds: float) -> MatchResultFacts:
-    winner = int(chance.random() > odds)
-    high, low = 40 + chance.randrange(25), 15 + chance.randrange(25)
-    points = (high, low) if winner == 0 else (low, high)
-    busts = (chance.randrange(5), chance.randrange(5))
-    late = (int(chance.random() < 0.05), int(chance.random() < 0.05))
+def _facts(rng: Random, win_probability: float) -> MatchResultFacts:
+    winner = int(rng.random() > win_probability)
+    winner_points, loser_points = 40 + rng.randrange(25), 15 + rng.randrange(25)
+    points = (winner_points, loser_points) if winner == 0 else (loser_points, winner_points)
+    busts = (rng.randrange(5), rng.randrange(5))
+    timeouts = (int(rng.random() < 0.05), int(rng.random() < 0.05))
     return MatchResultFacts(
-        points, winner, 42 + 60 * chance.random(), 24 + chance.randrange(12), busts, late
+        points, winner, 42 + 60 * rng.random(), 24 + rng.randrange(12), busts, timeouts
     )
 
 
 def play_practice(records: ContestRecords, matches: int) -> None:
     """Play that many practice matches, in which the better seed wins more often."""
-    chance, ids = Random(matches), [team.id for team in records.teams()]
-    meetings: list[PracticeMatch] = []
+    rng, ids = Random(matches), [team.id for team in records.teams()]
+    practice_matches: list[PracticeMatch] = []
     start = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    while len(meetings) < matches:
+    while len(practice_matches) < matches:
         for pairing in next_pairings(
-            ids, [practice_match.pairing for practice_match in meetings], (), {}
+            ids, [previous_match.pairing for previous_match in practice_matches], (), {}
         ):
-            number = len(meetings) + 1
-            seeds = [ids.index(team) for team in pairing.teams]
-            facts = _facts(chance, 0.5 + 0.45 * (seeds[1] - seeds[0]) / len(ids))
-            at = start + timedelta(minutes=number)
-            meeting = PracticeMatch(number, pairing.teams, f"{number:024x}", at, facts)
-            meetings.append(meeting)
-            records.add_practice_match(meeting)
-            if number % len(ids) == 0:
-                records.add_rating_snapshot(RatingSnapshot(number, at, practice_ratings(meetings)))
+            match_number = len(practice_matches) + 1
+            team_seeds = [ids.index(team) for team in pairing.teams]
+            facts = _facts(rng, 0.5 + 0.45 * (team_seeds[1] - team_seeds[0]) / len(ids))
+            started_at = start + timedelta(minutes=match_number)
+            practice_match = PracticeMatch(
+                match_number, pairing.teams, f"{match_number:024x}", started_at, facts
+            )
+            practice_matches.append(practice_match)
+            records.add_practice_match(practice_match)
+            if match_number % len(ids) == 0:
+                records.add_rating_snapshot(
+                    RatingSnapshot(match_number, started_at, practice_ratings(practice_matches))
+                )
 
 
 # --- in the cloud -----------------------------------------------------------------------------
@@ -186,14 +198,14 @@ ARENA_TABLE = "ArenaTable"
 
 @contextmanager
 def arena_table(client: "DynamoDBClient") -> Iterator[DynamoTable]:
-    """An arena's table, new and empty."""
+    """Yield a new, empty table of an arena."""
     table = DynamoTable(create_table(client, ARENA_TABLE), client)
     yield table
     client.delete_table(TableName=table.name)
 
 
-def contests_in(table: DynamoTable, client: "DynamoDBClient") -> ContestRepository:
-    """The contests of an arena's table."""
+def contests_in_table(table: DynamoTable, client: "DynamoDBClient") -> ContestRepository:
+    """Return the contests of an arena's table."""
     return ContestRepository(DynamoDocumentStore(table.name, SystemClock(), client))
 
 
@@ -202,30 +214,37 @@ def contests_in(table: DynamoTable, client: "DynamoDBClient") -> ContestReposito
 
 @dataclass(frozen=True)
 class SpectatedContest:
-    """A contest shown by an arena, with one running match unless the contest is over."""
+    """Contest shown by an arena, with a running match unless the contest is over."""
 
     arena: ArenaServer
     records: ContestRecords
     clock: ManualClock
-    match: str
+    match_id: str
 
     @property
-    def address(self) -> str:
+    def url(self) -> str:
         return f"{self.arena.url}/contest"
 
     def time_out_turn(self) -> None:
-        """Let the match's turn run out of time, and the spectators' cache expire."""
+        """Time out the turn of the match, and expire the spectators' cache."""
         self.clock.advance(timedelta(seconds=9))
         self.arena._run_in_server_thread(self.arena._arena.referee.end_overdue_turns)
 
     def finish_pairing(self) -> None:
-        """Let the first team win the match's pairing; no match runs afterwards."""
+        """Let the first team win the match's pairing, so that no match runs any more."""
         results = self.records.results()
-        (at,) = (at for at, result in enumerate(results) if self.match in result.matches)
-        won = MatchResultFacts((40, 30), 0, 61.0, 20, (1, 2), (0, 0))
-        winner = results[at].teams[0]
-        results[at] = replace(
-            results[at], facts=(won,), wins=(1, 0), winner=winner, decided=True, ruled="it was late"
+        (index,) = (
+            index for index, result in enumerate(results) if self.match_id in result.matches
+        )
+        match_facts = MatchResultFacts((40, 30), 0, 61.0, 20, (1, 2), (0, 0))
+        winner = results[index].teams[0]
+        results[index] = replace(
+            results[index],
+            facts=(match_facts,),
+            wins=(1, 0),
+            winner=winner,
+            decided=True,
+            ruled="it was late",
         )
         self.records.save_results(results)
         self.clock.advance(timedelta(seconds=9))
@@ -244,21 +263,21 @@ def spectated_contest(
     pages = ContestPages(lambda: ContestRepository(records.documents))
     arena_options = {"players": folder / "players.json", "clock": clock, "is_public": True}
     with running_arena(folder, extra_pages=pages, **arena_options) as (arena, _):
-        yield SpectatedContest(arena, records, clock, _begun(arena, records))
+        yield SpectatedContest(arena, records, clock, _begin_undecided_match(arena, records))
 
 
-def _begun(arena: ArenaServer, records: ContestRecords) -> str:
+def _begin_undecided_match(arena: ArenaServer, records: ContestRecords) -> str:
     """Begin a match of the first undecided pairing, and return its id; "" if all are decided."""
     results = [
         replace(result, matches=result.matches[: len(result.facts)]) for result in records.results()
     ]
-    at = next((at for at, result in enumerate(results) if not result.decided), None)
-    if at is None:
+    index = next((index for index, result in enumerate(results) if not result.decided), None)
+    if index is None:
         return ""
-    tags = (f"cup_Round{results[at].round}", "cup")
+    tags = (f"cup_Round{results[index].round}", "cup")
     match = arena.create_match_and_get_id(
-        results[at].teams, tags=tags, timeout=timedelta(seconds=7)
+        results[index].teams, tags=tags, timeout=timedelta(seconds=7)
     )
-    results[at] = replace(results[at], facts=(), matches=(match,))
+    results[index] = replace(results[index], facts=(), matches=(match,))
     records.save_results(results)
     return match

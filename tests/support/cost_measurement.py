@@ -1,8 +1,8 @@
 """Measured usage of matches in the cloud: `make bench-games` writes it for `cardsharp cost`.
 
-The real handlers play on this machine, over the emulator's table, which counts units by AWS's
-rules. Opponents decide within milliseconds, so what a match uses by the second is not measured
-but part of the model.
+The real handlers run on this machine, with the emulator's table, which counts units by
+AWS's rules. Opponents decide within milliseconds, so the usage per second of a match is
+not measured; the cost model adds it.
 """
 
 import os
@@ -36,7 +36,11 @@ from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, sqs_event
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_play.bot_runtime import open_bot_dependencies
-from cardsharp_tools.local_play.game_service import EMULATOR, service_definition, store_environment
+from cardsharp_tools.local_play.game_service import (
+    EMULATOR,
+    prepare_store_environment,
+    service_definition,
+)
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
     OPPONENT_CREDENTIALS,
@@ -79,25 +83,25 @@ def measure(bot_matches: int = 10, games: int = 5) -> MeasuredUsage:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredBot:
-    """The bot's handlers over the emulator, at a local arena with an opponent."""
+    """Handlers of the bot on the emulator, at a local arena with an opponent."""
 
     arena: ArenaServer
-    assembly: ArenaBotDependencies
+    dependencies: ArenaBotDependencies
     dynamodb: Any
-    table: str
+    table_name: str
     meter: UsageMeter
 
     def measure_idle_minute(self) -> ActivityUsage:
         """Return the usage of one start of the poller at an arena in which nothing happens."""
         start = self.meter.counts
         remaining_times = iter([TIMEOUT, TIMEOUT])
-        with self.assembly.build_poller() as poller:
+        with self.dependencies.build_poller() as poller:
             poller.run(lambda: next(remaining_times, timedelta(0)))
         metrics_recorder.flush()
         return self.meter.usage_since(start)
 
     def measure_match(self, matches: int) -> ActivityUsage:
-        """Return the mean usage of so many matches, with the bytes that they leave behind."""
+        """Return the mean usage of that many matches, with the bytes that they store."""
         start = self.meter.counts
         for _ in range(matches):
             self._play_match()
@@ -108,17 +112,17 @@ class MeasuredBot:
     def _play_match(self) -> None:
         """Dispatch a match as the poller does, and play it as the queue's mapping does."""
         match_id = self.arena.create_match_and_get_id([BOT_CREDENTIALS[0], OPPONENT_CREDENTIALS[0]])
-        self.assembly.dispatcher.dispatch(match_id)
-        message = self.assembly.queue.receive_message(timedelta(seconds=5))
+        self.dependencies.dispatcher.dispatch(match_id)
+        message = self.dependencies.queue.receive_message(timedelta(seconds=5))
         assert message is not None
         context = LambdaFunction("worker", worker.app.handler, TIMEOUT).context(SystemClock())
         response = worker.app.handler(sqs_event([message], datetime.now(UTC)), context)
         assert response["batchItemFailures"] == []
-        self.assembly.queue.delete(message)
+        self.dependencies.queue.delete(message)
 
     def _stored_bytes(self) -> int:
         """Return the size of all items in the table."""
-        pages = self.dynamodb.get_paginator("scan").paginate(TableName=self.table)
+        pages = self.dynamodb.get_paginator("scan").paginate(TableName=self.table_name)
         items = [item for page in pages for item in page["Items"]]
         return sum(INDEX_BYTES + attribute_size({"M": item}) for item in items)
 
@@ -151,9 +155,9 @@ def open_bot() -> Iterator[MeasuredBot]:
             "CARDSHARP_USER": BOT_CREDENTIALS[0],
             "CARDSHARP_PASSWORD": BOT_CREDENTIALS[1],
         }
-        assembly = stack.enter_context(open_bot_dependencies(variables))
+        dependencies = stack.enter_context(open_bot_dependencies(variables))
         dynamodb = emulator.client("dynamodb")
-        yield MeasuredBot(arena, assembly, dynamodb, resources.tables["Matches"], meter)
+        yield MeasuredBot(arena, dependencies, dynamodb, resources.tables["Matches"], meter)
 
 
 # --- The arena and the services ------------------------------------------------------------------
@@ -193,7 +197,7 @@ def measure_game(game: Game, games: int) -> ActivityUsage:
     """Return the mean usage of typical games at a game's service."""
     assert game.play_typical_match is not None
     play_typical_match = game.play_typical_match.load()
-    with UsageMeter() as meter, store_environment(game, EMULATOR) as variables:
+    with UsageMeter() as meter, prepare_store_environment(game, EMULATOR) as variables:
         build_handler = service_definition(game).build_handler
         handler = meter.wrap_handler(build_handler({**os.environ, **variables}))
         start = meter.counts

@@ -1,4 +1,4 @@
-"""A match that counts to three, and the desk of a worker that attends it on a virtual clock."""
+"""Match that counts to three, and a harness that runs its sessions on a virtual clock."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -30,8 +30,8 @@ ACTIONS = 3
 
 
 @dataclass
-class Count:
-    """A one-player match that counts to three.
+class CountingMatch:
+    """One-player match that counts to three.
 
     Every answer of its arena can be an error, and a read can return an old state. Another bot
     may act on the same seat: at each read for which `other_bot_moves` says so.
@@ -39,20 +39,20 @@ class Count:
 
     errors: dict[str, list[ArenaError | Observation[int] | None]] = field(default_factory=dict)
     other_bot_moves: list[bool] = field(default_factory=list)
-    counted: int = 0
-    length: int = ACTIONS
+    count: int = 0
+    target_count: int = ACTIONS
     rejected_action_sets: list[frozenset[int]] = field(default_factory=list)
     header: Body | None = None
 
     def observe(self, recorded: MoveFacts) -> Observation[int]:
         if (old := self._fail("look")) is not None:
             return old
-        self.counted += bool(self.other_bot_moves and self.other_bot_moves.pop(0))
-        facts: dict[int, Body] = {n: {} for n in range(self.counted) if n not in recorded}
-        outcome = {"result": "won"} if self.counted >= self.length else None
-        turn, our_moves = None if outcome else self, frozenset(range(self.counted))
+        self.count += bool(self.other_bot_moves and self.other_bot_moves.pop(0))
+        facts: dict[int, Body] = {n: {} for n in range(self.count) if n not in recorded}
+        outcome = {"result": "won"} if self.count >= self.target_count else None
+        turn, our_moves = None if outcome else self, frozenset(range(self.count))
         return Observation(
-            next_sequence=self.counted, facts=facts, outcome=outcome, turn=turn, our_moves=our_moves
+            next_sequence=self.count, facts=facts, outcome=outcome, turn=turn, our_moves=our_moves
         )
 
     def wait_for_change(self, recorded: MoveFacts) -> Observation[int] | None:
@@ -77,7 +77,7 @@ class Count:
     def send(self, action: int) -> NextRead:
         self._fail("act")
         assert action > 0
-        self.counted += 1
+        self.count += 1
         return NextRead.READ_IMMEDIATELY
 
     def _fail(self, step: str) -> Observation[int] | None:
@@ -87,39 +87,39 @@ class Count:
         return scripted
 
 
-class Board(RuntimeSettingsStore):
-    switches: RuntimeSettings | None = RuntimeSettings()
+class ScriptedSettings(RuntimeSettingsStore):
+    settings: RuntimeSettings | None = RuntimeSettings()
 
     def read(self) -> RuntimeSettings:
-        if self.switches is None:
+        if self.settings is None:
             raise StoreError("The table is throttled.")
-        return self.switches
+        return self.settings
 
 
 @dataclass
-class Desk:
-    """A worker's log, queue and clock, and an operator's board; each session is a new worker's."""
+class SessionHarness:
+    """Log, queue, clock and settings in which each session is a new worker's."""
 
     log: SqliteMatchLog
     clock: VirtualClock
     queue: MemoryQueue
-    board: Board = field(default_factory=Board)
+    runtime_settings: ScriptedSettings = field(default_factory=ScriptedSettings)
 
     def __post_init__(self) -> None:
-        self.offering = MatchDispatcher(
-            self.log, self.queue, self.clock, runtime_settings=self.board
+        self.dispatcher = MatchDispatcher(
+            self.log, self.queue, self.clock, runtime_settings=self.runtime_settings
         )
 
-    def attend(
+    def run_session(
         self,
-        match: Count,
+        match: CountingMatch,
         life: timedelta = HOUR,
         meter: Metrics = NO_METER,
         match_id: str = "m",
     ) -> SessionResult:
         end = self.clock.now() + life
-        offering = replace(self.offering, metrics=meter)
-        bot = Bot("count", lambda _: nullcontext(match), offering, "worker", TIMING)
+        dispatcher = replace(self.dispatcher, metrics=meter)
+        bot = Bot("count", lambda _: nullcontext(match), dispatcher, "worker", TIMING)
         return bot.run_session(match_id, lambda: end - self.clock.now())
 
     def lease_ttl(self) -> timedelta:
@@ -128,17 +128,17 @@ class Desk:
         assert record.lease is not None
         return record.ttl
 
-    def outwait(self) -> None:
+    def expire_lease(self) -> None:
         """Let a worker's lease expire, and let the dispatcher notice that."""
-        self.offering.dispatch_unattended()
+        self.dispatcher.dispatch_unattended()
         self.clock.advance(self.lease_ttl())
-        assert self.offering.dispatch_unattended() == 1
+        assert self.dispatcher.dispatch_unattended() == 1
 
 
 @contextmanager
-def open_desk() -> Iterator[Desk]:
-    """A desk whose clock has run for an hour: what counts from a moment counts not from nought."""
+def open_session_harness() -> Iterator[SessionHarness]:
+    """Open a harness whose clock shows an hour, so that no moment is equal to zero."""
     clock = VirtualClock()
     clock.advance(HOUR)
     with closing(SqliteMatchLog(Path(":memory:"), clock)) as log:
-        yield Desk(log, clock, MemoryQueue(clock, visibility_timeout=HOUR))
+        yield SessionHarness(log, clock, MemoryQueue(clock, visibility_timeout=HOUR))

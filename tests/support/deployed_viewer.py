@@ -1,4 +1,4 @@
-"""The viewer's function on a DynamoDB table in an emulator, and the requests that it sends."""
+"""Function of the viewer on a DynamoDB table in an emulator, and its requests to AWS."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -25,13 +25,13 @@ from cardsharp_tools.local_cloud.api_gateway_events import (
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.template_files import create_table
 from cardsharp_tools.local_play.handler_environment import override_settings_environment
-from support.lambda_events import context
+from support.lambda_events import invocation_context
 from support.stored_matches import sample_match
 
 TTL = timedelta(minutes=1)
 VIEWER_PASSWORD = "correct horse battery"
-SECRET = "the seat's own uuid"
-NOTE = "a note about a fault"
+SEAT_SECRET = "the seat's own uuid"
+NOTE_TEXT = "a note about a fault"
 PARAMETER = "/stack/viewer"
 
 Request = tuple[str, dict[str, Any]]
@@ -39,10 +39,10 @@ Request = tuple[str, dict[str, Any]]
 
 @dataclass
 class DeployedViewer:
-    """The viewer's function with a separate table, and the AWS requests of its last invocation."""
+    """Function of the viewer with a separate table, and the requests of its last invocation."""
 
     log: DynamoMatchLog
-    table: str
+    table_name: str
     aws_requests: list[Request]
     cookies: dict[str, str] = field(default_factory=dict)
 
@@ -50,23 +50,25 @@ class DeployedViewer:
         cookie_header = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         headers = (("Cookie", cookie_header),) if cookie_header else ()
         http_request = HttpRequest("POST" if body else "GET", target, headers, body.encode())
-        read = self.invoke(to_event(http_request, datetime.now(UTC)))
-        for name, value in read.headers:
+        response = self.invoke(to_event(http_request, datetime.now(UTC)))
+        for name, value in response.headers:
             if name == "Set-Cookie":
                 key, _, rest = value.partition("=")
                 self.cookies[key] = rest.partition(";")[0]
-        return read
+        return response
 
     def invoke(self, event: dict[str, Any]) -> HttpResponse:
         self.aws_requests.clear()
-        return parse_response(pages.app.handler(event, context()))
+        return parse_response(pages.app.handler(event, invocation_context()))
 
     def text(self, target: str) -> str:
-        answer = self.request(target)
-        assert answer.status == 200, target
-        return answer.body.decode()
+        response = self.request(target)
+        assert response.status == 200, target
+        return response.body.decode()
 
-    def play(self, name: str, moves: Sequence[MoveRecord], lease: Lease | None = None) -> Lease:
+    def log_moves(
+        self, name: str, moves: Sequence[MoveRecord], lease: Lease | None = None
+    ) -> Lease:
         """Write the bot's intents and the arena's facts into the log, as a worker does."""
         record, _ = sample_match("deadmansdraw")
         lease = lease or self.log.acquire_lease(name, "a worker", TTL, record.header)
@@ -77,19 +79,19 @@ class DeployedViewer:
                 self.log.write_facts(lease, {move.sequence: move.facts})
         return lease
 
-    def end(self, lease: Lease) -> None:
+    def finish_match(self, lease: Lease) -> None:
         self.log.finish(lease, sample_match("deadmansdraw")[0].outcome or {})
 
 
 @contextmanager
 def deployed_viewer(emulator: Emulator, *, public: bool) -> Iterator[DeployedViewer]:
-    sent: list[Request] = []
+    aws_requests: list[Request] = []
 
-    def note(params: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
+    def record_request(params: dict[str, Any], model: Any, **_more: object) -> None:  # noqa: ANN401
         if model.service_model.service_name == "dynamodb":
-            sent.append((model.name, dict(params)))
+            aws_requests.append((model.name, dict(params)))
 
-    handler: tuple[str, Any] = ("before-parameter-build", note)
+    handler: tuple[str, Any] = ("before-parameter-build", record_request)
     table = create_table(emulator.client("dynamodb"), "Matches")
     variables = {
         **emulator.environment,
@@ -104,8 +106,10 @@ def deployed_viewer(emulator: Emulator, *, public: bool) -> Iterator[DeployedVie
     client = emulator.client("dynamodb")
     with override_settings_environment(variables), ExitStack() as stack:
         log = DynamoMatchLog(table, SystemClock(), client)
-        log.add_note("over", "fault", {"text": NOTE})
-        VAULT_FACTORY.open_dynamodb_store(table, SystemClock(), client).add("over", {"id": SECRET})
+        log.add_note("over", "fault", {"text": NOTE_TEXT})
+        VAULT_FACTORY.open_dynamodb_store(table, SystemClock(), client).add(
+            "over", {"id": SEAT_SECRET}
+        )
         botocore.handlers.BUILTIN_HANDLERS.append(handler)
         stack.callback(botocore.handlers.BUILTIN_HANDLERS.remove, handler)
         for cached_function in (
@@ -115,4 +119,4 @@ def deployed_viewer(emulator: Emulator, *, public: bool) -> Iterator[DeployedVie
         ):
             cached_function.cache_clear()
             stack.callback(cached_function.cache_clear)
-        yield DeployedViewer(log, table, sent)
+        yield DeployedViewer(log, table, aws_requests)

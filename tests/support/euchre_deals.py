@@ -1,4 +1,4 @@
-"""Positions of random deals (`games.euchre.leak_probe`), and deals that are played."""
+"""Positions of random deals (`games.euchre.leak_probe`), and complete deals."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -14,8 +14,8 @@ from cardsharp_tools.lab.game_adapter import LabPlayer
 from cardsharp_tools.lab.match_runner import StrategyPlayer
 
 
-def decision_states(seed: int | str) -> Iterator[Deal]:
-    """The states in which somebody has to decide."""
+def random_decision_states(seed: int | str) -> Iterator[Deal]:
+    """Yield the states of random deals in which a player has to decide."""
     return (
         deal
         for deal in random_deal_states(Random(seed))
@@ -23,16 +23,20 @@ def decision_states(seed: int | str) -> Iterator[Deal]:
     )
 
 
-def positions(count: int, *questions: DecisionType) -> list[EuchrePosition]:
-    """Return the positions of that many deals with these decision types, or with any type."""
-    candidates = (current_position(deal) for seed in range(count) for deal in decision_states(seed))
+def random_positions(count: int, *decision_types: DecisionType) -> list[EuchrePosition]:
+    """Return the positions of that many random deals with these types of decision, or any type."""
+    candidates = (
+        current_position(deal) for seed in range(count) for deal in random_decision_states(seed)
+    )
     return [
-        position for position in candidates if not questions or position.decision_type in questions
+        position
+        for position in candidates
+        if not decision_types or position.decision_type in decision_types
     ]
 
 
 def strategy_player(strategy: str) -> LabPlayer:
-    """The strategy as a player in this process."""
+    """Return the strategy as a player in this process."""
     return StrategyPlayer(EuchreSimulation(), build(strategy))
 
 

@@ -1,4 +1,4 @@
-"""The Euchre service in this process: its requests, its answers and its log."""
+"""Euchre service in this process: its requests, its responses and its log."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import requests
 from fault_simulation.faults import Crash
-from fault_simulation.transport import invoke_handler, response_of
+from fault_simulation.transport import invoke_handler, to_urllib3_response
 from requests.adapters import HTTPAdapter
 
 from cardsharp.core.clock import SystemClock
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 class RecordingLog:
-    """A log that stores all entries."""
+    """Log that stores all entries."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str, Json]] = []
@@ -41,24 +41,24 @@ class RecordingLog:
 
     @property
     def decisions(self) -> list[Json]:
-        """The log entries about decisions."""
+        """Log entries about decisions."""
         return [entry for message, entry in self.entries if message == "decision"]
 
     @property
     def strategy_failures(self) -> list[str]:
-        """The reasons for which a strategy was not used, or its answer not accepted."""
+        """The reasons why a strategy was not used, or why its answer was not accepted."""
         return [entry["fault"] for entry in self.decisions if "fault" in entry]
 
     @property
     def other_errors(self) -> list[str]:
-        """The other errors in the log, with their causes."""
+        """Other errors in the log, with their causes."""
         return [
             f"{message}: {entry['cause']}" for message, entry in self.entries if "cause" in entry
         ]
 
 
 class RecordingStrategy:
-    """Does what it is told and keeps the positions that it was shown."""
+    """Strategy that decides by its `answer` function and records its positions."""
 
     def __init__(self) -> None:
         self.answer: Callable[[EuchrePosition], Action] = lambda position: position.legal_actions[0]
@@ -74,7 +74,7 @@ def memory_store() -> DealStore:
 
 
 class EuchreServiceHarness:
-    """A service over a store, called like the HTTP API's function."""
+    """Service with a store, called like the HTTP API's function."""
 
     def __init__(self, strategy: Strategy | str = "rules", store: DealStore | None = None) -> None:
         self.log = RecordingLog()
@@ -88,23 +88,23 @@ class EuchreServiceHarness:
         service = EuchreService(self.store, self.strategy, clock, self.log)
         self.api = lambda_handler_for_asgi(build_application((API,), service))
 
-    def answer(self, event: Json) -> Json:
-        """The answer to an event."""
+    def handle_event(self, event: Json) -> Json:
+        """Return the response to an event."""
         return self.api(event, LocalLambdaContext("euchre", API_REQUEST_TIMEOUT, SystemClock()))
 
     def call(self, method: str, target: str, body: Json | str | None = None) -> tuple[int, Json]:
-        """Status and body of the answer."""
+        """Send a request; return status and body of the response."""
         text = json.dumps(body) if isinstance(body, dict) else body or ""
-        sent = text.encode(errors="surrogatepass")
-        request = HttpRequest(method, target, (("content-type", "application/json"),), sent)
-        answer = self.answer(to_event(request, SystemClock().now()))
-        return answer["statusCode"], json.loads(answer["body"])
+        request_body = text.encode(errors="surrogatepass")
+        request = HttpRequest(method, target, (("content-type", "application/json"),), request_body)
+        response = self.handle_event(to_event(request, SystemClock().now()))
+        return response["statusCode"], json.loads(response["body"])
 
     def call_ok(self, method: str, target: str, body: Json | str | None = None) -> Json:
-        """The body of an answer that must be a good one."""
-        status, answer = self.call(method, target, body)
-        assert status == 200, answer
-        return answer
+        """Send a request that must succeed, and return the body of the response."""
+        status, response_body = self.call(method, target, body)
+        assert status == 200, response_body
+        return response_body
 
 
 # Seat 0 holds clubs, 1 diamonds, 2 hearts, 3 spades, each without the ace; the ace of spades is
@@ -121,77 +121,78 @@ TOKEN = "7f0e"
 
 
 class DealMessages:
-    """Sends the messages of one deal to a service."""
+    """Sender of the messages of a deal to a service."""
 
     def __init__(self, service: EuchreServiceHarness, token: str = TOKEN, deal: int = 0) -> None:
         self.service = service
         self.address: Json = {"token": token, "gameNum": 0, "dealNum": deal}
 
     def begin(self, cards: list[int] = CARDS) -> Json:
-        return self._tell("/deal", cards=cards, status="new")
+        return self._post("/deal", cards=cards, status="new")
 
     def request_bid(self, round_number: int, pos: int) -> Json:
         return self.get("/bid", round=round_number, turnCard=TURN_CARD, pos=pos)
 
     def send_bid(self, round_number: int, pos: int, suit: int, *, alone: bool = False) -> Json:
         bid = {"suit": suit, "alone": alone}
-        return self._tell("/bid", round=round_number, turnCard=TURN_CARD, pos=pos, **bid)
+        return self._post("/bid", round=round_number, turnCard=TURN_CARD, pos=pos, **bid)
 
     def request_swap(self, declarer: int, cards: list[int]) -> Json:
         deal = {"declarerPos": declarer, "turnCard": TURN_CARD}
         return self.get("/swap", **deal, pos=3, swappableCards=cards)
 
     def send_swap(self, declarer: int, card: int) -> Json:
-        return self._tell("/swap", declarerPos=declarer, turnCard=TURN_CARD, pos=3, card=card)
+        return self._post("/swap", declarerPos=declarer, turnCard=TURN_CARD, pos=3, card=card)
 
     def request_play(self, trick: int, seq: int, pos: int, cards: list[int]) -> Json:
         return self.get("/play", trickNum=trick, trickSeq=seq, pos=pos, playableCards=cards)
 
     def send_play(self, trick: int, seq: int, pos: int, card: int) -> Json:
-        return self._tell("/play", trickNum=trick, trickSeq=seq, pos=pos, card=card)
+        return self._post("/play", trickNum=trick, trickSeq=seq, pos=pos, card=card)
 
     def get(self, path: str, **query: int | list[int]) -> Json:
-        """The answer to a question; lists repeat their key, as the client sends them."""
+        """Send a GET request and return the body; a list repeats its key, as the client does."""
         query_string = urlencode({**self.address, **query}, doseq=True)
         return self.service.call_ok("GET", f"{path}?{query_string}")
 
-    def _tell(self, path: str, **fields: object) -> Json:
+    def _post(self, path: str, **fields: object) -> Json:
         return self.service.call_ok("POST", path, {**self.address, **fields})
 
 
-BASE = "http://service"
+SERVICE_URL = "http://service"
 
 
 class RestartingAdapter(HTTPAdapter):
-    """Starts a service again that died, and asks it the same once more; `deaths` counts.
+    """Adapter that restarts a service that died, and repeats the request.
 
-    The requests of the client become events for the handler: no port, no thread.
+    `restart_count` counts that. The client's requests become events for the handler, without
+    a port.
     """
 
     def __init__(self, service: EuchreServiceHarness) -> None:
         super().__init__()
         self.service = service
-        self.restarts = 0
-        self.watch: Callable[[requests.PreparedRequest], None] = lambda _: None
+        self.restart_count = 0
+        self.on_request: Callable[[requests.PreparedRequest], None] = lambda _: None
 
     def send(
         self, request: requests.PreparedRequest, *_: object, **__: object
     ) -> requests.Response:
-        self.watch(request)
+        self.on_request(request)
         try:
-            answer = invoke_handler(self.service.api, request, SystemClock())
+            response = invoke_handler(self.service.api, request, SystemClock())
         except Crash:
-            self.restarts += 1
+            self.restart_count += 1
             self.service.restart()
-            answer = invoke_handler(self.service.api, request, SystemClock())
-        return self.build_response(request, response_of(answer))
+            response = invoke_handler(self.service.api, request, SystemClock())
+        return self.build_response(request, to_urllib3_response(response))
 
 
 def in_process_player(
     service: EuchreServiceHarness, token: str = TOKEN
 ) -> tuple[RemotePlayerClient, RestartingAdapter]:
-    """A player that calls the service as the real client does, and what it calls through."""
-    player, adapter = RemotePlayerClient(BASE), RestartingAdapter(service)
+    """Return a player that calls the service as the real client does, and its adapter."""
+    player, adapter = RemotePlayerClient(SERVICE_URL), RestartingAdapter(service)
     player.token = token
-    player._http.mount(BASE, adapter)
+    player._http.mount(SERVICE_URL, adapter)
     return player, adapter

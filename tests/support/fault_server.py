@@ -1,7 +1,10 @@
-"""A real HTTP server that misbehaves by script, and records every request it gets.
+"""Real HTTP server that misbehaves by a script, and records every request.
 
-with FaultServer(HANG, answer(body=b"{}")) as arena:
-    ...  # the first request hangs, every later one is answered; arena.seen has them all
+with FaultServer(HANG, full_response(body=b"{}")) as arena:
+    ...
+
+The first request hangs, and every later one gets a response; `arena.requests` has them
+all.
 """
 
 import socket
@@ -19,12 +22,12 @@ from typing import Self
 from support.ports import unused_port
 from support.waiting import HANG_SECONDS
 
-JSON = "application/json; charset=utf-8"
+JSON_CONTENT_TYPE = "application/json; charset=utf-8"
 
 
 @dataclass(frozen=True)
 class RecordedRequest:
-    """A request as it arrived; `at` is the monotonic time in seconds."""
+    """Request as it arrived; `received_at` is the monotonic time in seconds."""
 
     method: str
     path: str
@@ -34,7 +37,7 @@ class RecordedRequest:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Records a request and lets the script's next fault answer it."""
+    """Handler that records a request and lets the script's next fault respond to it."""
 
     protocol_version = "HTTP/1.1"
     server: "FaultServer"
@@ -50,48 +53,48 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_DELETE = _serve  # noqa: N815 - the names that http.server looks for
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited name
-        """Keep quiet."""
+        """Log nothing."""
 
 
 Fault = Callable[[Handler], None]
 
 
 class FaultServer(ThreadingHTTPServer):
-    """Serves `script` at a port of its own for as long as the `with` lasts.
+    """Server that responds by a script, at a port of its own, within a `with` block.
 
-    Every request so far is in `seen`, in order of arrival.
+    `requests` has all requests so far, in order of arrival.
     """
 
     def __init__(self, *script: Fault) -> None:
         super().__init__(("127.0.0.1", unused_port()), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.requests: list[RecordedRequest] = []
-        self.is_over = threading.Event()
+        self.is_stopping = threading.Event()
         self._script = list(script)
         self._lock = threading.Lock()
-        self._broken: list[str] = []
-        self._hung_up = threading.Event()
+        self._server_errors: list[str] = []
+        self._connection_closed = threading.Event()
 
-    def wait_until_hung_up(self) -> None:
+    def wait_until_connection_closed(self) -> None:
         """Return once the server has closed a connection."""
-        if not self._hung_up.wait(HANG_SECONDS):
+        if not self._connection_closed.wait(HANG_SECONDS):
             raise TimeoutError("the fault server has closed no connection")
 
     def close_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
-        """Close a connection, and tell those who wait for that."""
+        """Close a connection, and signal that."""
         super().close_request(request)
-        self._hung_up.set()
+        self._connection_closed.set()
 
     def record(self, request: RecordedRequest) -> Fault:
-        """The fault for this request: the script's next, or its last again and again."""
+        """Record a request and return its fault: the script's next, or the last one again."""
         with self._lock:
             self.requests.append(request)
             return self._script.pop(0) if len(self._script) > 1 else self._script[0]
 
     def handle_error(self, *_: object) -> None:
-        """Note a fault of the fault server itself, which is raised at its end."""
+        """Record an error of the fault server itself, which `__exit__` raises."""
         if not isinstance(sys.exc_info()[1], OSError):  # a client that hung up is no fault
-            self._broken.append(traceback.format_exc())
+            self._server_errors.append(traceback.format_exc())
 
     def __enter__(self) -> Self:
         # The default poll interval of half a second would be paid at the end of every test.
@@ -99,17 +102,17 @@ class FaultServer(ThreadingHTTPServer):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.is_over.set()
+        self.is_stopping.set()
         self.shutdown()
         self.server_close()
-        if kind is None and self._broken:
-            raise RuntimeError(f"the fault server itself failed: {self._broken[0]}")
+        if kind is None and self._server_errors:
+            raise RuntimeError(f"the fault server itself failed: {self._server_errors[0]}")
 
 
-def _head(
+def _response_head(
     length: int | None = None, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> bytes:
-    all_headers = {"Content-Type": JSON, **(headers or {})}
+    all_headers = {"Content-Type": JSON_CONTENT_TYPE, **(headers or {})}
     all_headers |= {} if length is None else {"Content-Length": str(length)}
     lines = [
         f"HTTP/1.1 {status} Said",
@@ -123,13 +126,13 @@ def full_response(
     body: bytes = b"{}",
     headers: Mapping[str, str] | None = None,
 ) -> Fault:
-    """A whole, well-formed answer."""
-    head = _head(len(body), status, headers)
+    """Return a fault that sends a complete, well-formed response."""
+    head = _response_head(len(body), status, headers)
     return lambda handler: handler.wfile.write(head + body)
 
 
-def html(status: int = 200) -> Fault:
-    """A page for people."""
+def html_response(status: int = 200) -> Fault:
+    """Return a fault that sends a page for people."""
     page = b"<!DOCTYPE html>\n<html><body>Cannot GET /api/nothing</body></html>"
     return full_response(status, page, {"Content-Type": "text/html; charset=utf-8"})
 
@@ -137,59 +140,63 @@ def html(status: int = 200) -> Fault:
 def raw_response(
     *chunks: bytes, pause_seconds: float = 0.0, keep_open: bool = False, repeat: bytes = b""
 ) -> Fault:
-    """These bytes, `pause` seconds after each, and the end of the connection.
+    """Return a fault that sends these bytes, with a pause after each chunk, and hangs up.
 
-    It stays as long as the test does, with `again` and again this.
+    It then sends `repeat` again and again, or keeps the connection open, until the test ends.
     """
 
     def fault(handler: Handler) -> None:
         handler.close_connection = True
-        for piece in chunks:
-            handler.wfile.write(piece)
-            if handler.server.is_over.wait(pause_seconds):
+        for chunk in chunks:
+            handler.wfile.write(chunk)
+            if handler.server.is_stopping.wait(pause_seconds):
                 return
-        while repeat and not handler.server.is_over.wait(pause_seconds):
+        while repeat and not handler.server.is_stopping.wait(pause_seconds):
             handler.wfile.write(repeat)
         if keep_open:
-            handler.server.is_over.wait()
+            handler.server.is_stopping.wait()
 
     return fault
 
 
 HANG = raw_response(keep_open=True)
-EARLY_HINTS = raw_response(_head(status=103), keep_open=True)
+EARLY_HINTS = raw_response(_response_head(status=103), keep_open=True)
 """An early hint, and no answer after it before the test ends."""
 
-CLOSE = raw_response()  # the connection ends after the request was read, without an answer
+CLOSED_CONNECTION = (
+    raw_response()
+)  # the connection ends after the request was read, without an answer
 
 SMTP_BANNER = raw_response(b"220 mail.example.org ESMTP\r\n")
 
 
 def truncated_response(body: bytes, missing: int = 10) -> Fault:
-    """An answer of which so many bytes never come, for the connection closes without a word."""
-    return raw_response(_head(len(body) + missing) + body)
+    """Return a fault whose connection closes before the last bytes of the response."""
+    return raw_response(_response_head(len(body) + missing) + body)
 
 
 def slow_response(body: bytes, pause: float) -> Fault:
-    """An answer of which one byte comes every `pause` seconds."""
-    return raw_response(_head(len(body)), *(bytes([byte]) for byte in body), pause_seconds=pause)
+    """Return a fault that sends a byte of the response every `pause` seconds."""
+    return raw_response(
+        _response_head(len(body)), *(bytes([byte]) for byte in body), pause_seconds=pause
+    )
 
 
 def stalled_response(body: bytes) -> Fault:
-    """Half an answer, and then silence before the test ends."""
-    return raw_response(_head(len(body)) + body[: len(body) // 2], keep_open=True)
+    """Return a fault that sends half a response, and is silent until the test ends."""
+    return raw_response(_response_head(len(body)) + body[: len(body) // 2], keep_open=True)
 
 
 def oversized_response(
     size: int, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Fault:
-    """A body of `size` bytes of blanks, which JSON would allow, of unannounced length."""
-    head = _head(status=status, headers={"Connection": "close", **(headers or {})})
+    """Return a fault that sends `size` blanks, valid JSON of unannounced length."""
+    head = _response_head(status=status, headers={"Connection": "close", **(headers or {})})
     return raw_response(head, *[b" " * 65536] * (size // 65536))
 
 
 def reset_connection(handler: Handler) -> None:
-    """The connection is reset after the request was read."""
+    """Reset the connection without a response, as a fault of the script."""
     handler.close_connection = True
     linger_none = struct.pack("ii", 1, 0)
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_none)

@@ -1,7 +1,9 @@
-"""A real forward proxy on loopback: tunnels (CONNECT), and plain requests passed on.
+"""Real forward proxy on loopback, for tunnels (CONNECT) and for plain requests.
 
 with ForwardProxy({"arena.example": arena_port}) as proxy:
-    ...  # proxy.url; proxy.requests has each request's first line and headers
+    ...
+
+`proxy.requests` has the first line and the headers of each request.
 """
 
 import base64
@@ -16,14 +18,14 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-REFUSED = b"HTTP/1.1 %d Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+REFUSAL = b"HTTP/1.1 %d Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 class ForwardProxy:
-    """Leads names to ports of this machine; a name that it does not have is refused with 403.
+    """Proxy that leads names to ports of this machine; it refuses other names with 403.
 
-    `login` is the USER:PASSWORD that it wants, `tls` the certificate and key of an https proxy.
-    With `babbles` a CONNECT is answered by headers without an end.
+    `login` is the USER:PASSWORD that it requires, `tls` the certificate and key of an https
+    proxy. With `sends_endless_headers` it answers a CONNECT with headers that never end.
     """
 
     def __init__(
@@ -32,12 +34,16 @@ class ForwardProxy:
         *,
         login: str = "",
         tls: tuple[Path, Path] | None = None,
-        babbles: bool = False,
+        sends_endless_headers: bool = False,
     ) -> None:
-        self.hosts, self.login, self.babbles = dict(hosts), login, babbles
+        self.hosts, self.login, self.sends_endless_headers = (
+            dict(hosts),
+            login,
+            sends_endless_headers,
+        )
         self.requests: list[tuple[str, dict[str, str]]] = []
-        self.sent = bytearray()  # all that clients sent through tunnels
-        self.ends = threading.Event()
+        self.tunnel_bytes = bytearray()  # all that clients sent through tunnels
+        self.is_closing = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.daemon_threads = True
         self._server.proxy = self  # type: ignore[attr-defined]
@@ -56,7 +62,7 @@ class ForwardProxy:
     def url(self) -> str:
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
-    def url_as(self, login: str) -> str:
+    def url_with_login(self, login: str) -> str:
         return f"{self.scheme}://{login}@127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
@@ -64,7 +70,7 @@ class ForwardProxy:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.ends.set()
+        self.is_closing.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -73,12 +79,12 @@ class ForwardProxy:
 class _Handler(BaseHTTPRequestHandler):
     def do_CONNECT(self) -> None:
         host = self.path.rpartition(":")[0]
-        if (proxy := self._admitted(host)) is None:
+        if (proxy := self._authorize(host)) is None:
             return
-        if proxy.babbles:
+        if proxy.sends_endless_headers:
             with suppress(OSError):
                 self.connection.sendall(b"HTTP/1.1 200 OK\r\n")
-                while not proxy.ends.wait(0.01):
+                while not proxy.is_closing.wait(0.01):
                     self.connection.sendall(b"X-More: 1\r\n")
             return
         with socket.create_connection(("127.0.0.1", proxy.hosts[host])) as arena:
@@ -87,13 +93,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
-        if (proxy := self._admitted(parts.hostname or "")) is None:
+        if (proxy := self._authorize(parts.hostname or "")) is None:
             return
         query = f"?{parts.query}" if parts.query else ""
         head = f"{self.command} {parts.path}{query} HTTP/1.1\r\n"
-        passed = {k: v for k, v in self.headers.items() if not k.lower().startswith("proxy-")}
-        passed["Connection"] = "close"
-        lines = "".join(f"{name}: {value}\r\n" for name, value in passed.items())
+        forwarded_headers = {
+            k: v for k, v in self.headers.items() if not k.lower().startswith("proxy-")
+        }
+        forwarded_headers["Connection"] = "close"
+        lines = "".join(f"{name}: {value}\r\n" for name, value in forwarded_headers.items())
         length = int(self.headers.get("Content-Length", 0))
         with socket.create_connection(("127.0.0.1", proxy.hosts[parts.hostname or ""])) as arena:
             arena.sendall(f"{head}{lines}\r\n".encode() + self.rfile.read(length))
@@ -102,27 +110,27 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_POST = do_GET  # noqa: N815 - the name that http.server looks for
 
-    def _admitted(self, host: str) -> ForwardProxy | None:
+    def _authorize(self, host: str) -> ForwardProxy | None:
         """Return the proxy if the request may pass; otherwise refuse it and return None."""
         proxy: ForwardProxy = self.server.proxy  # type: ignore[attr-defined]
         self.close_connection = True
         proxy.requests.append((self.requestline, dict(self.headers)))
         credentials = base64.b64encode(proxy.login.encode()).decode()
-        wrong = (
+        is_login_wrong = (
             bool(proxy.login) and self.headers.get("Proxy-Authorization") != f"Basic {credentials}"
         )
-        if wrong or host not in proxy.hosts:
-            self.connection.sendall(REFUSED % (407 if wrong else 403))
+        if is_login_wrong or host not in proxy.hosts:
+            self.connection.sendall(REFUSAL % (407 if is_login_wrong else 403))
             return None
         return proxy
 
     def _relay(self, proxy: ForwardProxy, arena: socket.socket) -> None:
-        """Pass bytes both ways until either side ends."""
+        """Relay bytes in both directions until either side closes its connection."""
         with selectors.DefaultSelector() as selector, suppress(OSError):
-            ends = {self.connection: arena, arena: self.connection}
-            for end in ends:
-                selector.register(end, selectors.EVENT_READ)
-            while not proxy.ends.is_set():
+            peers = {self.connection: arena, arena: self.connection}
+            for connection in peers:
+                selector.register(connection, selectors.EVENT_READ)
+            while not proxy.is_closing.is_set():
                 for key, _ in selector.select(0.05):
                     source: socket.socket = key.fileobj  # type: ignore[assignment]
                     data = source.recv(65536)
@@ -131,8 +139,8 @@ class _Handler(BaseHTTPRequestHandler):
                     if not data:
                         return
                     if source is self.connection:
-                        proxy.sent += data
-                    ends[source].sendall(data)
+                        proxy.tunnel_bytes += data
+                    peers[source].sendall(data)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""

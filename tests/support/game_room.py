@@ -1,6 +1,6 @@
-"""A table over real HTTP: its server, the playing thread, and clients that act as pages do.
+"""Local match over real HTTP: its server, its thread, and clients that act like pages.
 
-Also branches of stored matches, played to the end with a strategy in the person's seat.
+The module also plays branches of stored matches, with a strategy in the person's seat.
 """
 
 import re
@@ -31,17 +31,17 @@ FAST_STRATEGIES = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rul
 
 def match_config(game: Game | str, **overrides: Any) -> MatchConfig:  # noqa: ANN401 - what a setting takes
     """Return the configuration of a repeatable match of that game against fast opponents."""
-    mounted_game = game_called(game) if isinstance(game, str) else game
-    partner = BuiltIn("rules") if mounted_game.name == "euchre" else None
-    quick = BuiltIn(FAST_STRATEGIES.get(mounted_game.name, mounted_game.default_strategy))
-    return MatchConfig(mounted_game, quick, **{"partner": partner, "seed": "1", **overrides})
+    game_definition = game_called(game) if isinstance(game, str) else game
+    partner = BuiltIn("rules") if game_definition.name == "euchre" else None
+    opponent = BuiltIn(FAST_STRATEGIES.get(game_definition.name, game_definition.default_strategy))
+    return MatchConfig(game_definition, opponent, **{"partner": partner, "seed": "1", **overrides})
 
 
 @contextmanager
 def serve_test_room(
     room: GameRoom, long_poll_timeout: timedelta = timedelta(seconds=5)
 ) -> Iterator[list["SeatClient"]]:
-    """The seats of a table that is served, and plays."""
+    """Serve a room whose match runs, and yield the clients of its seats."""
     with serve_room(room, long_poll_timeout=long_poll_timeout) as links:
         thread = Thread(target=room.run, daemon=True)
         thread.start()
@@ -55,7 +55,7 @@ def serve_test_room(
 
 @dataclass
 class SeatClient:
-    """Client that has the link of a seat."""
+    """Client with the link of a seat."""
 
     link: str
     version: int = 0
@@ -70,15 +70,15 @@ class SeatClient:
 
     def page(self) -> str:
         """Load the page as a browser without script does."""
-        answer = requests.get(self.link, timeout=HANG_SECONDS)
-        assert answer.status_code == 200
-        return answer.text
+        response = requests.get(self.link, timeout=HANG_SECONDS)
+        assert response.status_code == 200
+        return response.text
 
     def updates(self) -> dict[str, Any]:
         """Wait for a change, and return the updates of the seat."""
-        answer = requests.get(f"{self.link}/news?since={self.version}", timeout=HANG_SECONDS)
-        assert answer.status_code == 200
-        document: dict[str, Any] = answer.json()
+        response = requests.get(f"{self.link}/news?since={self.version}", timeout=HANG_SECONDS)
+        assert response.status_code == 200
+        document: dict[str, Any] = response.json()
         self.version = document["version"]
         return document
 
@@ -97,10 +97,10 @@ class SeatClient:
     def post_from_script(self, action: str, **form: object) -> str:
         """Send a form as the page's script does, and return the notice."""
         accept = {"Accept": "application/json"}
-        answer = requests.post(
+        response = requests.post(
             f"{self.link}/{action}", data=form, headers=accept, timeout=HANG_SECONDS
         )
-        return str(answer.json()["notice"])
+        return str(response.json()["notice"])
 
     def play_to_end(self) -> str:
         """Play to the end with the first choice, or every third time the last; return the HTML."""
@@ -122,18 +122,18 @@ def question_number(html: str) -> str:
 
 
 def choice_keys(html: str) -> list[str]:
-    """The keys that may be chosen."""
+    """Return the keys of the choices on the page."""
     return re.findall(r'name="key" value="(\w+)" data-digits', html)
 
 
 def play_branch(point: BranchPoint) -> AnySitting:
-    """The branch from there, played to its end with quick players at every seat."""
-    quick = match_config(point.game, branch_point=point)
-    sitting = quick.make_match()
-    sitter = quick.make_bot(quick.opponent or BuiltIn(""), 1, "sitter")
-    sitting.bots = {**sitting.bots, point.seat: sitter}
-    sitting.play({})
-    return sitting
+    """Play the branch from that point to its end, with fast strategies at every seat."""
+    config = match_config(point.game, branch_point=point)
+    local_match = config.make_match()
+    bot = config.make_bot(config.opponent or BuiltIn(""), 1, "sitter")
+    local_match.bots = {**local_match.bots, point.seat: bot}
+    local_match.play({})
+    return local_match
 
 
 def step_texts(

@@ -25,7 +25,7 @@ SAMPLE_SPECS = tuple(
     f"{folder}.game:GAME" for folder in SAMPLE_NAMES
 )  # the lines that mount them, one each
 
-NIM = "nim.game:GAME"
+NIM_SPEC = "nim.game:GAME"
 
 GAMES = (*cardsharp.play.catalog.all_games(), *map(cardsharp.play.catalog.load_game, SAMPLE_SPECS))
 
@@ -38,20 +38,20 @@ HOSTED = {
 """The games of which the house makes all but the rules, mounted or samples, and their packages."""
 
 
-_MOUNT = """
+_MOUNT_SCRIPT = """
 import cardsharp.play.catalog
 cardsharp.play.catalog.GAME_MODULES = (*cardsharp.play.catalog.GAME_MODULES, *{samples})
 """
 
 
 def mount_samples(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Mount the sample games, a line each, here and in the processes that are started from here."""
+    """Mount the sample games in this process and in the processes that it starts."""
     monkeypatch.setattr(
         cardsharp.play.catalog,
         "GAME_MODULES",
         (*cardsharp.play.catalog.GAME_MODULES, *SAMPLE_SPECS),
     )
-    (folder / "sitecustomize.py").write_text(_MOUNT.format(samples=SAMPLE_SPECS))
+    (folder / "sitecustomize.py").write_text(_MOUNT_SCRIPT.format(samples=SAMPLE_SPECS))
     monkeypatch.setenv("PYTHONPATH", f"{folder}:{_FOLDER}")
 
 
@@ -61,30 +61,30 @@ def game_id(game: Game) -> str:
 
 
 def game_simulation(game: Game, seats: int | None = None) -> Simulation[Any, Any, Any]:
-    """The game in this process."""
+    """Return the simulation of a game in this process."""
     assert game.simulation is not None, "every game can be simulated"
     return game.simulation.load()(seats)
 
 
 def match_states(simulation: Simulation[Any, Any, Any], seed: int) -> Iterator[Any]:
-    """All states of a match in which everybody does anything, the ended one last."""
-    dice = Random(seed)
-    state = simulation.initial_state(dice)
+    """Yield all states of a match with random actions; the last state is final."""
+    rng = Random(seed)
+    state = simulation.initial_state(rng)
     while simulation.current_seat(state) is not None:
         yield state
-        state = simulation.apply_action(state, dice.choice(simulation.legal_actions(state)), dice)
+        state = simulation.apply_action(state, rng.choice(simulation.legal_actions(state)), rng)
     yield state
 
 
 # --- matches between players that need no name --------------------------------------------------
 
-AT = datetime(2026, 11, 22, tzinfo=UTC)
+MATCH_TIME = datetime(2026, 11, 22, tzinfo=UTC)
 
 StoredMatch = tuple[MatchRecord, list[MoveRecord]]
 
 
-class StrategyPlayer:
-    """Takes what a strategy decides."""
+class SimulationPlayer:
+    """Player that acts as a strategy decides."""
 
     def __init__(self, game: Game, strategy: str, seed: int = 1, seats: int | None = None) -> None:
         self.simulation = game_simulation(game, seats)
@@ -95,41 +95,41 @@ class StrategyPlayer:
 
 
 def new_match(game: Game, seed: int) -> Any:  # noqa: ANN401 - any game's
-    """A new match."""
+    """Return the initial state of a match."""
     return game_simulation(game).initial_state(Random(seed))
 
 
-def play_on(
+def play_to_end(
     state: object,
-    players: Sequence[StrategyPlayer],
+    players: Sequence[SimulationPlayer],
     rng: Random,
     is_over: Callable[[Any], bool] = lambda _: False,
 ) -> list[PlayedAction]:
     """Play from that state to the end with these players; the last item is the final state."""
-    simulation, notes = players[0].simulation, []
+    simulation, actions = players[0].simulation, []
     while (seat := simulation.current_seat(state)) is not None and not is_over(state):
         decision = players[seat % len(players)].decide(state)
-        notes.append(PlayedAction(state, decision.action, DecisionResult(decision)))
+        actions.append(PlayedAction(state, decision.action, DecisionResult(decision)))
         state = simulation.apply_action(state, decision.action, rng)
-    return [*notes, PlayedAction(state, None, None)]
+    return [*actions, PlayedAction(state, None, None)]
 
 
 def stored_match(
-    game: Game, notes: Sequence[PlayedAction], seats: int | None = None
+    game: Game, actions: Sequence[PlayedAction], seats: int | None = None
 ) -> list[StoredMatch]:
     """Return a match in the form of the log: in Euchre one stored match for each deal."""
     simulation = game_simulation(game, seats)
     names = tuple(("one", "two", "three")[seat % 3] for seat in range(simulation.seats))
     lab_match = LabMatch(
-        "played", AT, simulation.sides[0], names, tuple(notes[:-1]), notes[-1].state
+        "played", MATCH_TIME, simulation.sides[0], names, tuple(actions[:-1]), actions[-1].state
     )
     extras: LabAdapter = LabAdapter() if game.duel_extras is None else game.duel_extras.load()()
     return list(extras.match_records(lab_match))
 
 
-def play_match(game: Game, players: Sequence[StrategyPlayer], seed: int = 1) -> StoredMatch:
+def play_match(game: Game, players: Sequence[SimulationPlayer], seed: int = 1) -> StoredMatch:
     """Play a match with these players by seat, and return it; in Euchre only its first deal."""
-    notes = play_on(
+    actions = play_to_end(
         new_match(game, seed), players, Random(seed), lambda state: bool(getattr(state, "past", ()))
     )
-    return stored_match(game, notes)[0]
+    return stored_match(game, actions)[0]

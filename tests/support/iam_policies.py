@@ -35,19 +35,19 @@ def is_allowed(
     `condition_keys` are those that the service sets for the request. The region is taken from
     them, else from the resource.
     """
-    of_resource = resource.split(":")[3] if resource.count(":") > 3 else ""
+    resource_region = resource.split(":")[3] if resource.count(":") > 3 else ""
     context = EvalContext(
         principal_arn=f"arn:aws:iam::{ACCOUNT}:user/somebody",
         principal_type="User",
         principal_account=ACCOUNT,
         action=action,
         resource_arn=resource,
-        region=condition_keys.get("aws:RequestedRegion") or of_resource or REGION,
+        region=condition_keys.get("aws:RequestedRegion") or resource_region or REGION,
         service_context={key.lower(): value for key, value in condition_keys.items()},
     )
-    bounds = [[parse_policy_document(dict(boundary))]] if boundary is not None else []
+    boundaries = [[parse_policy_document(dict(boundary))]] if boundary is not None else []
     parsed = [parse_policy_document(dict(policy)) for policy in policies]
-    return bool(evaluate(context, parsed, *bounds).decision == "Allow")
+    return bool(evaluate(context, parsed, *boundaries).decision == "Allow")
 
 
 @cache

@@ -64,7 +64,7 @@ class AllowList(Contract):
         return ContractCheck(not broken, {"broken": broken}, list(removed.warnings))
 
     def render_broken_contract(self, check: ContractCheck) -> None:
-        """Print what `check` found."""
+        """Print the imports that are not allowed."""
         for line in check.metadata["broken"]:
             output.print_error(f"- {line}", bold=False)
         output.new_line()
@@ -98,7 +98,7 @@ def _imported(graph: ImportGraph, importer: str) -> Iterator[tuple[str, int]]:
 
 
 def _names(line: str, module: str) -> list[str]:
-    """The full names in an import's line; the module alone where the line does not end there."""
+    """Return the full names of an import line, or only the module if the line is incomplete."""
     try:
         statement = ast.parse(line.strip()).body[0]
     except SyntaxError:

@@ -12,25 +12,28 @@ from support.arena_server import ALICE, PASSWORDS
 EVENTS = Path(__file__).parents[2] / "events"  # one real sample event a case
 
 
-def context(seconds: float = 60) -> LocalLambdaContext:
-    """The context of an invocation that may take so long."""
+def invocation_context(seconds: float = 60) -> LocalLambdaContext:
+    """Return the context of an invocation that may take that many seconds."""
     return LocalLambdaContext("function", timedelta(seconds=seconds), SystemClock())
 
 
 def match_event(*bodies: str) -> Event:
     """Return the SQS event that delivers these messages; their ids are "0", "1", ..."""
     sent_at = SystemClock().now()
-    messages = [Message(body, str(n), f"receipt-{n}", 1, sent_at) for n, body in enumerate(bodies)]
+    messages = [
+        Message(body, str(index), f"receipt-{index}", 1, sent_at)
+        for index, body in enumerate(bodies)
+    ]
     return sqs_event(messages, sent_at)
 
 
-def message(match_id: str) -> str:
-    """The body of a message that names a match."""
+def match_message_body(match_id: str) -> str:
+    """Return the body of a message that names a match."""
     return MatchMessage(match_id=match_id).to_json
 
 
 def alice_settings(url: str) -> dict[str, str]:
-    """The settings with which we are Alice at the arena of this address."""
+    """Return the settings of a bot that plays as Alice at an arena."""
     return {
         "CARDSHARP_ARENA_URL": url,
         "CARDSHARP_USER": ALICE,

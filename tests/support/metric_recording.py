@@ -1,7 +1,8 @@
-"""Metrics recorded from the real handlers on this machine, and AWS's own metrics added.
+"""Metrics of the real handlers on this machine, and the metrics that AWS would add.
 
-The functions' metrics are read from the lines that they print. The metrics of Lambda and SQS
-(errors, queue depth, age) are derived from the invocations and the queue, by AWS's rules.
+The functions' metrics are read from the lines that they print. The metrics of Lambda and
+SQS (errors, queue depth, age) are derived from the invocations and the queue, by AWS's
+rules.
 """
 
 import io
@@ -35,7 +36,7 @@ from cardsharp_tools.local_cloud.lambda_events import (
     sqs_event,
 )
 from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample, read_emf_samples
-from cardsharp_tools.local_cloud.template_files import create_table, service_prefix
+from cardsharp_tools.local_cloud.template_files import create_table, service_resource_prefix
 from cardsharp_tools.local_play.bot_runtime import (
     in_process_backend_settings,
     open_bot_dependencies,
@@ -45,8 +46,8 @@ from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from support.store_fixtures import moto_client
 
-FUNCTIONS: dict[str, LambdaHandler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
-GAMES = {
+HANDLERS: dict[str, LambdaHandler] = {"Poller": poller.app.handler, "Worker": worker.app.handler}
+STORE_SETTINGS_BY_GAME = {
     game.name: game.http_service.load().store_setting
     for game in all_games()
     if game.http_service is not None
@@ -54,19 +55,19 @@ GAMES = {
 }
 """The games with a service of their own, and the setting where each keeps its matches."""
 
-SERVICES = {**GAMES, "viewer": "CARDSHARP_STORE"}
+STORE_SETTINGS_BY_SERVICE = {**STORE_SETTINGS_BY_GAME, "viewer": "CARDSHARP_STORE"}
 TABLES = {"deadmansdraw": "ArenaTable", "viewer": "Matches"}
 """The tables of those that in the cloud keep nothing elsewhere."""
 
-LISTENING = timedelta(seconds=41)  # a second more than a poller needs to begin a poll at all
+POLLER_TIMEOUT = timedelta(seconds=41)  # a second more than a poller needs to begin a poll at all
 
 
 @dataclass
 class MetricRecorder:
-    """The real handlers between an arena and an embedded cloud, and all metrics that they emit."""
+    """Recorder of all metrics of the real handlers, at an arena and an embedded cloud."""
 
     arena: ArenaServer
-    assembly: ArenaBotDependencies
+    dependencies: ArenaBotDependencies
     log_output: io.StringIO
     broken_service: str = ""
     aws_samples: list[MetricSample] = field(default_factory=list)
@@ -76,33 +77,35 @@ class MetricRecorder:
         return [*read_emf_samples(self.log_output.getvalue().splitlines()), *self.aws_samples]
 
     def run_poller(self) -> InvocationResult:
-        """Run one tick of the schedule, shortened to about a second of listening."""
-        return self.call("Poller", schedule_event(datetime.now(UTC)), LISTENING)
+        """Invoke the poller once, with about a second for polling."""
+        return self.invoke_function("Poller", schedule_event(datetime.now(UTC)), POLLER_TIMEOUT)
 
     def process_next_message(self) -> InvocationResult | None:
-        """Deliver the next message as the queue mapping does; None if there is none."""
-        message = self.assembly.queue.receive_message(timedelta(0))
+        """Invoke the worker with the next message; return None if there is none."""
+        message = self.dependencies.queue.receive_message(timedelta(0))
         if message is None:
             return None
-        invocation = self.deliver(message)
-        self.assembly.queue.delete(message)
+        invocation = self.invoke_worker(message)
+        self.dependencies.queue.delete(message)
         return invocation
 
-    def deliver(self, message: Message) -> InvocationResult:
-        return self.call("Worker", sqs_event([message], datetime.now(UTC)), timedelta(minutes=5))
+    def invoke_worker(self, message: Message) -> InvocationResult:
+        return self.invoke_function(
+            "Worker", sqs_event([message], datetime.now(UTC)), timedelta(minutes=5)
+        )
 
-    def call(self, name: str, event: Event, timeout: timedelta) -> InvocationResult:
-        """Invoke a function, and record its errors; a failed tick goes to the dead letters."""
-        function = LambdaFunction(name, FUNCTIONS[name], timeout)
-        done = invoke(function, event, function.context(SystemClock()))
-        failed = done.error is not None
-        self.record("AWS/Lambda", "Errors", {"FunctionName": name}, failed)
+    def invoke_function(self, name: str, event: Event, timeout: timedelta) -> InvocationResult:
+        """Invoke a function, and record its errors; a failed schedule event is a dead letter."""
+        function = LambdaFunction(name, HANDLERS[name], timeout)
+        result = invoke(function, event, function.context(SystemClock()))
+        has_error = result.error is not None
+        self.record("AWS/Lambda", "Errors", {"FunctionName": name}, has_error)
         self.record("AWS/Lambda", "Throttles", {"FunctionName": name}, 0)
         if name == "Poller":
             self.record(
-                "AWS/SQS", "NumberOfMessagesSent", {"QueueName": "PollerDeadLetters"}, failed
+                "AWS/SQS", "NumberOfMessagesSent", {"QueueName": "PollerDeadLetters"}, has_error
             )
-        return done
+        return result
 
     def call_service(self, name: str) -> int:
         """Send a service its first sample event; a failure is recorded as a 5xx of API Gateway."""
@@ -112,18 +115,23 @@ class MetricRecorder:
         with ExitStack() as stack:
             if name in TABLES:
                 table = create_table(stack.enter_context(moto_client()), TABLES[name])
-                place = "nowhere" if self.broken_service == name else table
-                variables[SERVICES[name]] = f"dynamodb:{place}"
+                table_name = "nowhere" if self.broken_service == name else table
+                variables[STORE_SETTINGS_BY_SERVICE[name]] = f"dynamodb:{table_name}"
             stack.enter_context(override_settings_environment(variables))
             event = json.loads(min((REPOSITORY_ROOT / "events").glob(f"{name}_*.json")).read_text())
             function = LambdaFunction(name, handler, timedelta(seconds=29))
-            done = invoke(function, event, function.context(SystemClock()))
-        answer = done.response if isinstance(done.response, dict) else {}
-        status = int(answer.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
+            result = invoke(function, event, function.context(SystemClock()))
+        response = result.response if isinstance(result.response, dict) else {}
+        status = int(response.get("statusCode", HTTPStatus.INTERNAL_SERVER_ERROR))
         failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        self.record("AWS/ApiGateway", "5xx", {"ApiId": f"{service_prefix(name)}Api"}, failed)
         self.record(
-            "AWS/Lambda", "Throttles", {"FunctionName": f"{service_prefix(name)}Service"}, 0
+            "AWS/ApiGateway", "5xx", {"ApiId": f"{service_resource_prefix(name)}Api"}, failed
+        )
+        self.record(
+            "AWS/Lambda",
+            "Throttles",
+            {"FunctionName": f"{service_resource_prefix(name)}Service"},
+            0,
         )
         return status
 
@@ -136,11 +144,11 @@ class MetricRecorder:
 
         A message in flight counts for the age, as some sources say, but never as visible.
         """
-        in_flight, name = {"QueueName": "MatchQueue"}, "ApproximateNumberOfMessages"
-        self.record("AWS/SQS", f"{name}Visible", in_flight, queue.visible_count)
-        self.record("AWS/SQS", f"{name}NotVisible", in_flight, len(queue) - queue.visible_count)
-        oldest = age.total_seconds() if len(queue) else 0
-        self.record("AWS/SQS", "ApproximateAgeOfOldestMessage", in_flight, oldest)
+        dimensions, name = {"QueueName": "MatchQueue"}, "ApproximateNumberOfMessages"
+        self.record("AWS/SQS", f"{name}Visible", dimensions, queue.visible_count)
+        self.record("AWS/SQS", f"{name}NotVisible", dimensions, len(queue) - queue.visible_count)
+        max_age = age.total_seconds() if len(queue) else 0
+        self.record("AWS/SQS", "ApproximateAgeOfOldestMessage", dimensions, max_age)
 
     def record(
         self, namespace: str, name: str, dimensions: Mapping[str, str], value: float
@@ -157,7 +165,7 @@ def metric_recorder(
     clock: Callable[[], datetime] = utc_now,
     broken: str = "",
 ) -> Iterator[MetricRecorder]:
-    """Start a recording; if the arena's `clock` is behind ours, requests seem late.
+    """Yield a recorder; if the arena's `clock` is behind ours, requests seem late.
 
     The service named `broken` has no table, and no valid database in its file.
     """
@@ -175,7 +183,10 @@ def metric_recorder(
             "CARDSHARP_PACE_SECONDS": "0.3",
             "CARDSHARP_STRATEGY": "draw-3",
             **in_process_backend_settings(folder / "matches.db"),
-            **{store: f"sqlite:{folder / game}.db" for game, store in GAMES.items()},
+            **{
+                store: f"sqlite:{folder / game}.db"
+                for game, store in STORE_SETTINGS_BY_GAME.items()
+            },
         }
         if broken:
             (folder / f"{broken}.db").write_text("this is no database")

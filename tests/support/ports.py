@@ -1,4 +1,4 @@
-"""Ports of this machine."""
+"""Ports of this machine for tests."""
 
 import socket
 from contextlib import suppress
@@ -6,9 +6,9 @@ from random import SystemRandom
 
 
 def unused_port() -> int:
-    """A port that nobody listens at, and that no system gives to who asks for any port.
+    """Return an unused port that systems do not assign automatically.
 
-    Else who waits for an arena that is not there yet, or no more, would ask another test's server.
+    Otherwise a client of an arena that is not running could reach another test's server.
     """
     for port in SystemRandom().sample(range(20_000, 32_000), 100):
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):

@@ -1,4 +1,4 @@
-"""Positions of Dead Man's Draw for tests, written by hand."""
+"""Positions of Dead Man's Draw for tests, from short texts."""
 
 from cardsharp.games.deadmansdraw.actions import EffectType, PendingEffect
 from cardsharp.games.deadmansdraw.cards import (
@@ -14,12 +14,12 @@ card = parse_card  # that `Key5` names; also of a suit that nobody knows
 
 
 def cards(names: str) -> tuple[Card, ...]:
-    """The cards named in a string, such as `Key5 Map3`."""
+    """Return the cards of a text such as `Key5 Map3`."""
     return tuple(map(card, names.split()))
 
 
 def effect(effect_type: EffectType, offered: str = "", owed: int = 0) -> PendingEffect:
-    """An effect that is pending."""
+    """Return a pending effect."""
     return PendingEffect(effect_type, cards(offered), owed)
 
 
@@ -35,17 +35,23 @@ def position(  # noqa: PLR0913 - each part of a table is optional, and named whe
     refused: str = "",
 ) -> DeadMansDrawPosition:
     """Return a position of player 0; the unseen cards default to all cards not placed elsewhere."""
-    banks, lying, thrown = (cards(bank), cards(other)), cards(area), cards(discard)
-    of_map = pending is not None and pending.effect_type is EffectType.MAP
-    placed = (*banks[0], *banks[1], *lying, *thrown, *(pending.cards if of_map else ()))
-    hidden = cards_without(SERVER_DECK, placed) if unseen is None else cards(unseen)
+    banks, play_area, discard_pile = (cards(bank), cards(other)), cards(area), cards(discard)
+    is_map = pending is not None and pending.effect_type is EffectType.MAP
+    visible_cards = (
+        *banks[0],
+        *banks[1],
+        *play_area,
+        *discard_pile,
+        *(pending.cards if is_map else ()),
+    )
+    unseen_cards = cards_without(SERVER_DECK, visible_cards) if unseen is None else cards(unseen)
     return DeadMansDrawPosition(
         seat=0,
         banks=(bank_from_cards(banks[0]), bank_from_cards(banks[1])),
-        play_area=lying,
+        play_area=play_area,
         pending=pending,
-        discard_pile=thrown,
-        unseen=hidden,
+        discard_pile=discard_pile,
+        unseen=unseen_cards,
         known_top=card(known_top) if known_top else None,
         refused_oracle_card=card(refused) if refused else None,
     )

@@ -1,8 +1,9 @@
 """Recordings of the real systems, for the tests that replay them.
 
-`tests/samples` has the recordings (its README describes them): all of the arena's examples, of
-Euchre and of Blef, and of the arena's matches a selection that contains every feature once. The
-full recording of the matches is read from a folder beside the repository.
+`tests/samples` has the recordings (its README describes them): all of the arena's
+examples, of Euchre and of Blef, and a selection of the arena's matches that contains
+every feature once. The full recording of the matches is read from a folder beside the
+repository.
 """
 
 import gzip
@@ -34,7 +35,7 @@ _FULL_RECORDINGS = Path(__file__).parents[3] / "shared" / "reference" / "arena"
 
 @cache
 def recording(name: str) -> tuple[Json, ...]:
-    """The lines of a recording that `tests/samples` keeps."""
+    """Return the lines of a recording in `tests/samples`."""
     return tuple(read_gzip_lines(SAMPLES / f"{name}.jsonl.gz"))
 
 
@@ -50,34 +51,34 @@ def sample_rows(name: str) -> list[str]:
 
 
 def read_gzip_lines(file: Path) -> Iterator[Json]:
-    """The JSON objects of a compressed recording."""
+    """Yield the JSON objects of a compressed recording."""
     with gzip.open(file, "rt", encoding="utf-8") as text:
         yield from map(json.loads, text)
 
 
 @dataclass(frozen=True)
 class RecordedMatches:
-    """Recorded matches of the arena, one dict a match (docs/spec/arena.md section 10)."""
+    """Recorded matches of the arena, each a dict (docs/spec/arena.md section 10)."""
 
     file: Path
     min_step_count: int
     """How many steps, at least, they have in all."""
 
-    def all(self) -> Iterator[Json]:
+    def all_matches(self) -> Iterator[Json]:
         return read_gzip_lines(self.file)
 
-    def started(self) -> Iterator[Json]:
-        """Those whose creation succeeded."""
-        return (match for match in self.all() if match["create"]["status"] == 200)
+    def created_matches(self) -> Iterator[Json]:
+        """Yield the matches whose creation succeeded."""
+        return (match for match in self.all_matches() if match["create"]["status"] == 200)
 
     def random_matches(self, count: int) -> Iterator[Json]:
-        """The first so many that were played at random from deal to end."""
-        return islice((match for match in self.all() if match["kind"] == "random"), count)
+        """Yield the first `count` matches that were played at random to their end."""
+        return islice((match for match in self.all_matches() if match["kind"] == "random"), count)
 
 
 SAMPLE = RecordedMatches(SAMPLES / "arena_matches.jsonl.gz", 2_800)
 ALL_RECORDED = RecordedMatches(_FULL_RECORDINGS / "traces_dev.jsonl.gz", 32_000)
-PAIRS = RecordedMatches(SAMPLES / "arena_pairs.jsonl.gz", 550)
+SAMPLE_PAIRS = RecordedMatches(SAMPLES / "arena_pairs.jsonl.gz", 550)
 """Requests with their answers, a part of `ALL_RECORDED_PAIRS`; `min_step_count` counts these."""
 
 ALL_RECORDED_PAIRS = RecordedMatches(_FULL_RECORDINGS / "paired_dev.jsonl.gz", 780)
@@ -103,7 +104,7 @@ def parametrize_sample_and_all(
 
 @contextmanager
 def annotate_with_match(match: Json) -> Iterator[None]:
-    """Name the recorded match in what is raised over it."""
+    """Add the name of the recorded match to exceptions in the block."""
     try:
         yield
     except Exception as error:
@@ -113,7 +114,7 @@ def annotate_with_match(match: Json) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class RecordedView:
-    """A recorded look at a running match: the record, the JSON of a GET then, and as we read it."""
+    """Recorded view of a running match: its record, the raw JSON of the GET, and the model."""
 
     record: Json
     raw: Json
@@ -121,21 +122,21 @@ class RecordedView:
 
 
 def recorded_views(match: Json) -> Iterator[RecordedView]:
-    """Every look at a match in order, with all moves up to it."""
+    """Yield every view of a match in order, each with all moves so far."""
     raw: Json = {}
     moves: tuple[MoveView, ...] = ()
     for record in (*match["steps"], match["final"]["last_look"]):
         if "wait_s" in record:
             continue
         moves += tuple(MoveView.model_validate(move) for move in record["new_moves"])
-        seen = raw if record["view"] == "same" else record["view"]
-        raw = {**seen, "moves": [*raw.get("moves", ()), *record["new_moves"]]}
-        view = MatchView.model_validate({**seen, "moves": []})
+        current_view = raw if record["view"] == "same" else record["view"]
+        raw = {**current_view, "moves": [*raw.get("moves", ()), *record["new_moves"]]}
+        view = MatchView.model_validate({**current_view, "moves": []})
         yield RecordedView(record, raw, view.model_copy(update={"moves": moves}))
 
 
 def recorded_action(body: dict[str, Any]) -> Action:
-    """The action that a recorded request's body means."""
+    """Return the action of a recorded request's body."""
     return Action(
         parse_action_type(body),
         parse_effect_response(body),

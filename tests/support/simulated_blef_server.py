@@ -1,4 +1,4 @@
-"""Blef in the fault simulation: the real service in this process, and one short game."""
+"""Blef in the fault simulation: the real service in this process, and a short game."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,18 +31,18 @@ from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 from support.blef_service import BlefHandlerClient, parse_cards
 from support.simulated_hosted_server import SeatedGameServer
 
-SERVICE = "https://blef.example"
-NAME = "ours"
-OPPONENT = "rival"
-SECRET = UUID("00000000-0000-4000-8000-00000000cafe")
+SERVICE_URL = "https://blef.example"
+BOT_NICKNAME = "ours"
+OPPONENT_NICKNAME = "rival"
+BOT_SECRET_UUID = UUID("00000000-0000-4000-8000-00000000cafe")
 
 
 @dataclass
 class SimulatedBlefServer(SeatedGameServer):
-    """A service with one game.
+    """Blef service with one game.
 
-    The game is short: right after its start both players hold so many cards that the player who
-    loses the next round, or the one after it, is out.
+    The game is short: right after its start both players get so many cards that the player
+    who loses the next round, or the one that follows, is out.
     """
 
     folder: Path
@@ -52,15 +52,20 @@ class SimulatedBlefServer(SeatedGameServer):
 
     game = GAME.name
     not_found_response = (400, NO_GAME)
-    secrets: Sequence[str] = (str(SECRET),)
+    secrets: Sequence[str] = (str(BOT_SECRET_UUID),)
 
     def __post_init__(self) -> None:
         self.games = GAME_STORE_FACTORY.open_file(MEMORY_PATH, self.clock)
         self.client = BlefHandlerClient(self.games, self.clock, SecureRandomness(Random(4)))
-        self.table = self.client.create()
-        self.rival = self.client.join(self.table, OPPONENT)
-        self.dice = Random(1)
-        order = {"url": SERVICE, "game": self.table, "nickname": NAME, "strategy": "greedy"}
+        self.game_id = self.client.create()
+        self.rival_secret = self.client.join(self.game_id, OPPONENT_NICKNAME)
+        self.rng = Random(1)
+        order = {
+            "url": SERVICE_URL,
+            "game": self.game_id,
+            "nickname": BOT_NICKNAME,
+            "strategy": "greedy",
+        }
         self.seat_order = BlefJoinGameOrder.model_validate(order)
         self.match_id = self.seat_order.match_id
 
@@ -78,44 +83,50 @@ class SimulatedBlefServer(SeatedGameServer):
     def handle_request(self, request: requests.PreparedRequest) -> HttpResponse:
         if not self.allows_chosen_uuid and self.request_kind(request) == "join":
             request = request.copy()
-            request.prepare_body(b"", None, {"nickname": NAME})
+            request.prepare_body(b"", None, {"nickname": BOT_NICKNAME})
         return invoke_handler(self.client.api, request, self.clock)
 
     def play_rival(self) -> str:
-        """Start the game as soon as the bot has joined, or move for the rival.
+        """Start the game once the bot has joined, or move for the rival.
 
-        Return the status before that.
+        Return the previous status.
         """
         state = self.state()
         if state["status"] == "Not started" and len(state["players"]) > 1:
-            self.client.post(f"/games/{self.table}/start", {"admin_uuid": self.rival})
-            self._shorten()
-        elif state["cp_nickname"] == OPPONENT:
-            last = state["history"][-1]["action_id"] if state["history"] else None
-            action = CHECK if last is not None and last > 20 else (last or 0) + 7
-            body = {"player_uuid": self.rival, "action_id": action}
-            assert self.client.post(f"/games/{self.table}/play", body).status == 200
+            self.client.post(f"/games/{self.game_id}/start", {"admin_uuid": self.rival_secret})
+            self._shorten_game()
+        elif state["cp_nickname"] == OPPONENT_NICKNAME:
+            last_action = state["history"][-1]["action_id"] if state["history"] else None
+            action = (
+                CHECK if last_action is not None and last_action > 20 else (last_action or 0) + 7
+            )
+            body = {"player_uuid": self.rival_secret, "action_id": action}
+            assert self.client.post(f"/games/{self.game_id}/play", body).status == 200
         return str(state["status"])
 
     def state(self, **query: object) -> Any:  # noqa: ANN401 - JSON
-        return self.client.get(f"/games/{self.table}", **query).json
+        return self.client.get(f"/games/{self.game_id}", **query).json
 
     @property
     def sequence(self) -> int:
-        live = self.server_state().round
-        return 0 if live is None else SEQUENCES_PER_ROUND * live.number + len(live.history)
+        current_round = self.server_state().round
+        return (
+            0
+            if current_round is None
+            else SEQUENCES_PER_ROUND * current_round.number + len(current_round.history)
+        )
 
     def server_state(self) -> GameRecord:
-        return self.games.read(self.table).game
+        return self.games.read(self.game_id).game
 
     def action_errors(self, server_state: GameRecord, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
-        live = server_state.round
+        current_round = server_state.round
         state = {
             "actionId": sent["action_id"],
-            "seat": live.turn,
-            "hand": [str(card) for card in live.hands[live.turn]],
-            "cards": list(live.n_cards),
-            "history": [[move.seat, action_name(move.action)] for move in live.history],
+            "seat": current_round.turn,
+            "hand": [str(card) for card in current_round.hands[current_round.turn]],
+            "cards": list(current_round.n_cards),
+            "history": [[move.seat, action_name(move.action)] for move in current_round.history],
         }
         for key, value in state.items():
             if intent.get(key) != value:
@@ -124,38 +135,43 @@ class SimulatedBlefServer(SeatedGameServer):
     def history(self) -> dict[int, Body]:
         """Return the facts of all moves; the last move of a round reveals both hands."""
         facts: dict[int, Body] = {}
-        for number in range(1, self.state()["round_number"] + 1):
-            past = self.state(round=number)
-            hands = {s["nickname"]: [str(c) for c in parse_cards(s["hand"])] for s in past["hands"]}
-            for place, move in enumerate(past["history"]):
+        for round_number in range(1, self.state()["round_number"] + 1):
+            round_state = self.state(round=round_number)
+            hands = {
+                s["nickname"]: [str(c) for c in parse_cards(s["hand"])]
+                for s in round_state["hands"]
+            }
+            for index, move in enumerate(round_state["history"]):
                 action = move["action_id"]
-                fact = {"round": number, "player": move["player"], "actionId": action}
-                revealed = {"hands": hands} if action == LOST_MARKER else {}
-                facts[SEQUENCES_PER_ROUND * number + place] = {
+                fact = {"round": round_number, "player": move["player"], "actionId": action}
+                revealed_hands = {"hands": hands} if action == LOST_MARKER else {}
+                facts[SEQUENCES_PER_ROUND * round_number + index] = {
                     **fact,
                     "action": action_name(action),
-                    **revealed,
+                    **revealed_hands,
                 }
         return facts
 
     def bot_moves(self) -> list[int]:
         history = self.history().items()
         return [
-            n for n, move in history if move["player"] == NAME and move["actionId"] != LOST_MARKER
+            n
+            for n, move in history
+            if move["player"] == BOT_NICKNAME and move["actionId"] != LOST_MARKER
         ]
 
     def violations(self, log: MatchLog) -> Iterable[str]:
         state, record = self.state(), log.match(self.match_id)
         names = sorted(player["nickname"] for player in state["players"])
-        if names != [NAME, OPPONENT] or state["status"] != "Finished":
+        if names != [BOT_NICKNAME, OPPONENT_NICKNAME] or state["status"] != "Finished":
             yield f"seated are {names}, the game is {state['status']}"
         winner = next(player["nickname"] for player in state["players"] if player["n_cards"])
         if record is None or record.outcome is None or record.outcome["winnerName"] != winner:
             yield f"{winner} has won, and the log has {record}"
 
-    def _shorten(self) -> None:
-        saved = self.games.read(self.table)
-        cards = self.dice.sample(DECK, 20)
+    def _shorten_game(self) -> None:
+        saved = self.games.read(self.game_id)
+        cards = self.rng.sample(DECK, 20)
         hands = (sort_hand(cards[:10]), sort_hand(cards[10:]))
-        live: Round = replace(saved.game.round, n_cards=(10, 10), hands=hands)
-        self.games.write(saved, replace(saved.game, round=live), None)
+        short_round: Round = replace(saved.game.round, n_cards=(10, 10), hands=hands)
+        self.games.write(saved, replace(saved.game, round=short_round), None)

@@ -1,4 +1,4 @@
-"""Any hosted game in the fault simulation: its service in this process, and a rival."""
+"""Hosted games in the fault simulation: the real service in this process, and a rival."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,11 +34,11 @@ from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 
 BOT_SECRET, RIVAL_SECRET = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))
-TABLE = "0" * 32
+GAME_ID = "0" * 32
 HOUR = timedelta(hours=1)
 
 
-def make_call(event: HostedMessageBase) -> ApiRequest[Any]:
+def build_api_request(event: HostedMessageBase) -> ApiRequest[Any]:
     return ApiRequest(event, lambda: HOUR)
 
 
@@ -46,16 +46,20 @@ def hosted_servers(
     folders: Iterable[str],
 ) -> Mapping[str, Callable[[Path, VirtualClock], SimulatedServer]]:
     """Return the simulated servers of the hosted games in these folders, by the games' names."""
-    houses = [HostedGame(folder) for folder in folders]
-    kinds = [
-        type("Place", (SimulatedHostedServer,), {"hosted_game": house, "game": house.game.name})
-        for house in houses
+    hosted_games = [HostedGame(folder) for folder in folders]
+    server_classes = [
+        type(
+            "Place",
+            (SimulatedHostedServer,),
+            {"hosted_game": hosted_game, "game": hosted_game.game.name},
+        )
+        for hosted_game in hosted_games
     ]
-    return {kind.game: kind for kind in kinds}
+    return {server_class.game: server_class for server_class in server_classes}
 
 
 class SeatedGameServer:
-    """Common part of simulated servers where the bot is ordered to take a seat."""
+    """Common part of the simulated servers where the bot is ordered to take a seat."""
 
     game: str
     seat_order: JoinGameOrder
@@ -79,7 +83,7 @@ class SeatedGameServer:
 
 
 class SimulatedHostedServer(SeatedGameServer):
-    """A service with one game, whose first player is the bot; the rival can prolong it."""
+    """Service with one game, whose first player is the bot."""
 
     not_found_response = (404, NO_GAME)
     secrets: Sequence[str] = (BOT_SECRET,)
@@ -89,36 +93,38 @@ class SimulatedHostedServer(SeatedGameServer):
 
     def __init__(self, folder: Path, clock: VirtualClock) -> None:
         del folder
-        self.clock, house = clock, self.hosted_game
-        self.rules = house.build_rules()
-        self.host = HostedService(
-            house, HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock), clock
+        self.clock, hosted_game = clock, self.hosted_game
+        self.rules = hosted_game.build_rules()
+        self.service = HostedService(
+            hosted_game, HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock), clock
         )
-        self.api = lambda_handler_for_asgi(build_application((build_api(house),), self.host))
-        start = self.hosted_game.json_codecs.states.dump(self._worth_it())
-        self.host.store.write(HostedGameRecord(TABLE, self.rules.seats, start, start))
+        self.api = lambda_handler_for_asgi(
+            build_application((build_api(hosted_game),), self.service)
+        )
+        start = self.hosted_game.json_codecs.states.dump(self._suitable_initial_state())
+        self.service.store.write(HostedGameRecord(GAME_ID, self.rules.seats, start, start))
         self.seat_order = JoinGameOrder(
-            url=f"https://{house.game.name}.example",
-            game=TABLE,
+            url=f"https://{hosted_game.game.name}.example",
+            game=GAME_ID,
             nickname="ann",
-            strategy=house.game.default_strategy,
+            strategy=hosted_game.game.default_strategy,
         )
         self.match_id = self.seat_order.match_id
 
-    def _worth_it(self) -> Any:  # noqa: ANN401 - any game's state
+    def _suitable_initial_state(self) -> Any:  # noqa: ANN401 - any game's state
         """Return the first initial state in which the bot acts more than once."""
         for seed in range(1000):
             state = start = self.rules.initial_state(Random(seed))
             player = self.rules.strategies.build(self.hosted_game.game.default_strategy, Random(1))
-            acted = 0
+            action_count = 0
             while (seat := self.rules.current_seat(state)) is not None:
-                acted += seat == 0
+                action_count += seat == 0
                 action = (
                     player.decide(self.rules.current_position(state)).action if not seat else None
                 )
                 action = action or self.rules.legal_actions(state)[-1]
                 state = self.rules.apply_action(state, action, Random(1))
-            if acted > 1:
+            if action_count > 1:
                 return start
         raise AssertionError("we never act twice")
 
@@ -127,13 +133,13 @@ class SimulatedHostedServer(SeatedGameServer):
 
     def connect_bot(self, environment: WorkerEnvironment) -> OpenMatch:
         @contextmanager
-        def meet(name: str) -> Iterator[Any]:
+        def open_match(name: str) -> Iterator[Any]:
             seat = find_seat(environment.vault, name)
             with HostedGameClient(seat.url, LIMITS) as client:
-                through = environment.attach(client)
-                yield build_seat_match(self.hosted_game.folder, seat, through, Random(1))
+                attached_client = environment.attach(client)
+                yield build_seat_match(self.hosted_game.folder, seat, attached_client, Random(1))
 
-        return meet
+        return open_match
 
     def handle_request(self, request: requests.PreparedRequest) -> HttpResponse:
         if self.request_kind(request) == "wait":
@@ -142,36 +148,42 @@ class SimulatedHostedServer(SeatedGameServer):
 
     def play_rival(self) -> None:
         """Let the rival take the second seat, or play its last legal action."""
-        table = self._table()
-        if len(table.players) == 1:
-            self.host.join(make_call(JoinGameParams(game=TABLE, name="bob", secret=RIVAL_SECRET)))
+        record = self._game_record()
+        if len(record.players) == 1:
+            self.service.join(
+                build_api_request(JoinGameParams(game=GAME_ID, name="bob", secret=RIVAL_SECRET))
+            )
         state = self.server_state()
         if self.rules.current_seat(state) == 1:
             action = self.rules.legal_actions(state)[-1]
             action_json = self.hosted_game.json_codecs.actions.dump(action)
             params = ActParams(
-                game=TABLE, secret=RIVAL_SECRET, number=table.move_count, action=action_json
+                game=GAME_ID, secret=RIVAL_SECRET, number=record.move_count, action=action_json
             )
-            self.host.act(make_call(params))
+            self.service.act(build_api_request(params))
 
     @property
     def sequence(self) -> int:
-        return self._table().move_count
+        return self._game_record().move_count
 
     def server_state(self) -> Any:  # noqa: ANN401 - any game's state
-        return self.hosted_game.json_codecs.states.load(self._table().state)
+        return self.hosted_game.json_codecs.states.load(self._game_record().state)
 
     def action_errors(self, server_state: Any, sent: Any, intent: Body) -> Iterable[str]:  # noqa: ANN401
-        seen = self.hosted_game.json_codecs.positions.dump(self.rules.position_for(server_state, 0))
-        if intent["position"] != seen:
-            yield f"thought {intent['position']}, was {seen}"
+        position = self.hosted_game.json_codecs.positions.dump(
+            self.rules.position_for(server_state, 0)
+        )
+        if intent["position"] != position:
+            yield f"thought {intent['position']}, was {position}"
         action = str(self.hosted_game.json_codecs.actions.load(sent["action"]))
         if intent["action"] != action:
             yield f"{intent['action']} was meant and {action} was played"
 
     def history(self) -> dict[int, Body]:
-        seen: Any = self.host.get_game(make_call(GetGameParams(game=TABLE, secret=BOT_SECRET))).body
-        return {number: move.model_dump() for number, move in enumerate(seen.moves)}
+        game_view: Any = self.service.get_game(
+            build_api_request(GetGameParams(game=GAME_ID, secret=BOT_SECRET))
+        ).body
+        return {number: move.model_dump() for number, move in enumerate(game_view.moves)}
 
     def bot_moves(self) -> list[int]:
         return [number for number, move in self.history().items() if move["seat"] == 0]
@@ -183,5 +195,5 @@ class SimulatedHostedServer(SeatedGameServer):
         elif record.outcome["gains"] != list(self.rules.returns(state)):
             yield f"{self.rules.returns(state)} was won, and the log has {record.outcome}"
 
-    def _table(self) -> HostedGameRecord:
-        return self.host.store.find(TABLE)
+    def _game_record(self) -> HostedGameRecord:
+        return self.service.store.find(GAME_ID)

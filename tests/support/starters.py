@@ -1,4 +1,4 @@
-"""The starters for the arena's API, each started as a team would."""
+"""Starters for the arena's API, each started as a team would start it."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ START_COMMANDS = {
 }
 REQUIRED_PROGRAMS = {"curl": ["bash", "curl", "jq"]}
 
-Bot = subprocess.Popen[str]
+StarterProcess = subprocess.Popen[str]
 
 
 def missing_programs(starter: str) -> list[str]:
@@ -36,10 +36,10 @@ def start_starter(
     *extra_args: str,
     password: str,
     command: list[str] | None = None,
-) -> Bot:
-    """A starter at work, in a group of processes of its own; skips the test where it cannot be.
+) -> StarterProcess:
+    """Start a starter in a new process group; skip the test if a program is missing.
 
-    A `command` takes the place of the kit's.
+    A `command` replaces the starter's own command.
     """
     if command is None and missing_programs(starter):
         pytest.skip(f"{missing_programs(starter)[0]} is not installed")

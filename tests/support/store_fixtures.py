@@ -1,4 +1,4 @@
-"""Stores that tests run against, each with the same few handles, and their clock."""
+"""Stores that tests run against, each with its clock, and small helpers for stores."""
 
 import os
 import threading
@@ -33,16 +33,16 @@ REAL_WAIT_SECONDS = 0.002  # real seconds, only to look at the fake clock again
 
 
 class FakeClock(VirtualClock):
-    """A `VirtualClock` for several real threads; only `advance` and sleeping pass time.
+    """Virtual clock for several real threads; only `advance` and sleeping advance the time.
 
-    A waiter sees either its signal or that somebody advanced the clock past its timeout.
+    A waiter returns when its event is set, or when the clock has passed its timeout.
     """
 
     def __init__(self, start: datetime = START) -> None:
         super().__init__()
         self.elapsed = start - START
         self._lock = threading.Lock()
-        self._waiting = threading.Semaphore(0)
+        self._wait_count = threading.Semaphore(0)
 
     def sleep(self, duration: timedelta) -> None:
         self.advance(max(duration, timedelta(0)))
@@ -52,28 +52,30 @@ class FakeClock(VirtualClock):
             return event.wait(0)
         if isinstance(event, threading.Condition):
             return event.wait(REAL_WAIT_SECONDS)  # who waits for one looks again by itself
-        end = self.now() + timeout
-        self._waiting.release()
-        while self.now() < end:
+        deadline = self.now() + timeout
+        self._wait_count.release()
+        while self.now() < deadline:
             if event.wait(REAL_WAIT_SECONDS):
                 return True
         return False
 
     def advance(self, duration: timedelta) -> None:
-        """Let `duration` pass, or go back by a negative one."""
+        """Advance the time by `duration`, which may be negative."""
         with self._lock:
             self.elapsed += duration
 
     def wait_for_waiter(self) -> None:
-        """Return when a thread has begun one more wait than was asked for so far."""
-        assert self._waiting.acquire(timeout=HANG_SECONDS), "nobody waited on the clock within 10 s"
+        """Return when another wait on the clock has begun; each call counts one wait."""
+        assert self._wait_count.acquire(timeout=HANG_SECONDS), (
+            "nobody waited on the clock within 10 s"
+        )
 
 
 S = TypeVar("S")
 
 
 def run_concurrently(count: int, function: Callable[[int], S]) -> list[S]:
-    """Return what `work(0)` to `work(count - 1)` return when all begin together."""
+    """Return the results of `function(0)` to `function(count - 1)`, started together."""
     barrier = threading.Barrier(count, timeout=HANG_SECONDS)
 
     def start(number: int) -> S:
@@ -86,7 +88,7 @@ def run_concurrently(count: int, function: Callable[[int], S]) -> list[S]:
 
 @dataclass(frozen=True)
 class StoreFixture(Generic[S]):
-    """A store, its clock, and `reopen` as another process would open it."""
+    """Store, its clock, and a function that opens it again, as another process would."""
 
     store: S
     clock: FakeClock
@@ -94,33 +96,39 @@ class StoreFixture(Generic[S]):
 
     @property
     def log(self) -> S:
-        """The store, where it is a match log."""
+        """Store of the fixture, if it is a match log."""
         return self.store
 
 
-LogBench = StoreFixture[MatchLog]
+MatchLogFixture = StoreFixture[MatchLog]
 
 
 @contextmanager
-def file_store(kind: Callable[[str, Clock], S], folder: Path) -> Iterator[StoreFixture[S]]:
-    """A store in a file that is not there yet."""
+def new_file_store(
+    store_factory: Callable[[str, Clock], S], folder: Path
+) -> Iterator[StoreFixture[S]]:
+    """Yield a store in a new file."""
     clock = FakeClock()
     with ExitStack() as stack:
 
         def reopen() -> S:
-            return stack.enter_context(closing(kind(str(folder / "deep" / "store.db"), clock)))
+            return stack.enter_context(
+                closing(store_factory(str(folder / "deep" / "store.db"), clock))
+            )
 
         yield StoreFixture(reopen(), clock, reopen)
 
 
 @contextmanager
-def dynamodb_store(
-    kind: Callable[..., S], table: str, client: "DynamoDBClient"
+def new_dynamodb_store(
+    store_factory: Callable[..., S], table: str, client: "DynamoDBClient"
 ) -> Iterator[StoreFixture[S]]:
-    """A store in a new table of DynamoDB."""
+    """Yield a store in a new table of DynamoDB."""
     clock, name = FakeClock(), create_table(client, table)
     try:
-        yield StoreFixture(kind(name, clock, client), clock, lambda: kind(name, clock, client))
+        yield StoreFixture(
+            store_factory(name, clock, client), clock, lambda: store_factory(name, clock, client)
+        )
     finally:
         client.delete_table(TableName=name)
 
@@ -129,14 +137,14 @@ TTL = timedelta(seconds=3)
 
 
 def require_match(log: MatchLog, match_id: str = "m") -> MatchRecord:
-    """A match that the log must have."""
+    """Return a match that the log must have."""
     match = log.match(match_id)
     assert match is not None
     return match
 
 
 class RecordingMeter(Metrics):
-    """Keeps what was counted, with a status also by that, and what was timed."""
+    """Metrics that store all counts, by metric and dimensions, and all durations."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -149,29 +157,31 @@ class RecordingMeter(Metrics):
         self.durations[metric].append(duration)
 
 
-def take_lease(log: MatchLog, owner: str = "ann", name: str = "m", ttl: timedelta = TTL) -> Lease:
-    """A lease that must be granted."""
+def acquire_lease(
+    log: MatchLog, owner: str = "ann", name: str = "m", ttl: timedelta = TTL
+) -> Lease:
+    """Return a lease, which must be granted."""
     lease = log.acquire_lease(name, owner, ttl, {"game": "deadmansdraw"})
     assert lease is not None
     return lease
 
 
 def receive_message(queue: Queue, wait: timedelta = timedelta(0)) -> Message:
-    """A message that must be there."""
+    """Return the next message, which must be there."""
     message = queue.receive_message(wait)
     assert message is not None
     return message
 
 
-environment = partial(mock.patch.dict, os.environ)  # sets these variables for a while
+set_environment = partial(mock.patch.dict, os.environ)  # sets these variables for a while
 
 
-def sqlite_log(folder: Path) -> AbstractContextManager[LogBench]:
-    return file_store(lambda path, clock: SqliteMatchLog(Path(path), clock), folder)
+def new_sqlite_log(folder: Path) -> AbstractContextManager[MatchLogFixture]:
+    return new_file_store(lambda path, clock: SqliteMatchLog(Path(path), clock), folder)
 
 
-def dynamo_log(client: "DynamoDBClient") -> AbstractContextManager[LogBench]:
-    return dynamodb_store(DynamoMatchLog, "Matches", client)
+def new_dynamodb_log(client: "DynamoDBClient") -> AbstractContextManager[MatchLogFixture]:
+    return new_dynamodb_store(DynamoMatchLog, "Matches", client)
 
 
 @contextmanager
@@ -181,7 +191,7 @@ def moto_client() -> Iterator["DynamoDBClient"]:
     from moto import mock_aws  # noqa: PLC0415
 
     region_variables = dict.fromkeys(("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
-    with environment(region_variables), mock_aws():
+    with set_environment(region_variables), mock_aws():
         # The emulator of other tests may still be in the environment.
         os.environ.pop("AWS_ENDPOINT_URL", None)
         # Sessions and clients that were made before would ask AWS itself.

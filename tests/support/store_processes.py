@@ -12,17 +12,17 @@ from cardsharp.store.sqlite_match_log import SqliteMatchLog
 LEASE = timedelta(minutes=5)
 
 
-def take_all(path: Path, owner: str, names: list[str]) -> tuple[list[str], list[str]]:
-    """Announce and then take every match, and return with which of them either succeeded."""
+def queue_and_lease_all(path: Path, owner: str, names: list[str]) -> tuple[list[str], list[str]]:
+    """Queue and then lease every match; return the names for which either succeeded."""
     with closing(SqliteMatchLog(path, SystemClock())) as log:
-        announced = [name for name in names if log.mark_queued(name, LEASE)]
-        return announced, [
+        queued_names = [name for name in names if log.mark_queued(name, LEASE)]
+        return queued_names, [
             name for name in names if log.acquire_lease(name, owner, LEASE) is not None
         ]
 
 
 def write_until_killed(path: Path, pipe: Connection) -> None:
-    """Play move after move, telling each number once its facts are written."""
+    """Play move after move; send each number once its facts are written."""
     log = SqliteMatchLog(path, SystemClock())
     lease = log.acquire_lease("m", "child", LEASE, {"tags": ["crash"]})
     assert lease is not None

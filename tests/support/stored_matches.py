@@ -15,23 +15,25 @@ from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
 from cardsharp_tools.match_sources.match_logs import import_match
 from cardsharp_tools.match_sources.sources import find_source
-from support.games import StoredMatch, StrategyPlayer, play_match
+from support.games import SimulationPlayer, StoredMatch, play_match
 from support.recordings import RecordedMatches, recorded_views
 
-PLAYERS = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
+FAST_STRATEGIES = {"deadmansdraw": "draw-3", "blef": "threshold", "euchre": "rules"}
 """Players that are quick and have reasons."""
 
-HOSTILE = "<script>alert(1)</script>"
+HOSTILE_NAME = "<script>alert(1)</script>"
 
 
 def sample_match(name: str, seed: int = 1) -> StoredMatch:
     """Return a complete match of that game, with the reasons of both players."""
-    of = get_game(name)
-    return play_match(of, [StrategyPlayer(of, PLAYERS[name], seed + seat) for seat in (0, 1)], seed)
+    game = get_game(name)
+    return play_match(
+        game, [SimulationPlayer(game, FAST_STRATEGIES[name], seed + seat) for seat in (0, 1)], seed
+    )
 
 
 def with_names(match: StoredMatch, *names: str) -> StoredMatch:
-    """The match between players of other names."""
+    """Return the match with other names of its players."""
     record, moves = match
     header = {**record.header, "names": names, "players": names, "opponent": None}
     return replace(record, header=header), moves
@@ -41,7 +43,7 @@ def with_names(match: StoredMatch, *names: str) -> StoredMatch:
 def serve_matches(
     folder: Path, matches: Mapping[str, StoredMatch]
 ) -> Iterator[tuple[SqliteMatchLog, str]]:
-    """A match log with these matches by their ids, and the address of its pages."""
+    """Yield a match log with these matches by id, and the URL of its pages."""
     file = folder / "matches.db"
     with closing(SqliteMatchLog(file, SystemClock())) as log:
         for name, (record, moves) in matches.items():
@@ -51,19 +53,19 @@ def serve_matches(
 
 
 class SingleMatchSource(SnapshotMatchReader):
-    """A source of pages that has one match."""
+    """Match source of pages that has a single match."""
 
     poll_interval = timedelta()
 
     def __init__(self, record: MatchRecord, moves: list[MoveRecord]) -> None:
         self.record = record
-        listed = {record.match_id: (record.started_at, record.status)}
-        super().__init__({record.match_id: (record, moves)}.get, listed)
+        matches_by_id = {record.match_id: (record.started_at, record.status)}
+        super().__init__({record.match_id: (record, moves)}.get, matches_by_id)
 
 
 def recorded_matches(matches: RecordedMatches) -> Iterator[StoredMatch]:
-    """The recorded matches of the arena, as the log would have them."""
-    for trace in matches.started():
-        *_, last = recorded_views(trace)
-        moment = {"started_at": "2023-11-06T10:00:00.000Z", "id": trace["name"]}
-        yield match_from_view(last.view.model_copy(update=moment))
+    """Yield the recorded matches of the arena in the form of the log."""
+    for recorded_match in matches.created_matches():
+        *_, last_view = recorded_views(recorded_match)
+        changes = {"started_at": "2023-11-06T10:00:00.000Z", "id": recorded_match["name"]}
+        yield match_from_view(last_view.view.model_copy(update=changes))

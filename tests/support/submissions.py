@@ -10,16 +10,16 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.executors.sandbox import check_sandbox
 
 
-def sandbox_or_skip() -> None:
-    """Skip a test where no sandbox can be started, and say what is missing."""
+def skip_without_sandbox() -> None:
+    """Skip the test if no sandbox can be started, with the reason."""
     try:
         check_sandbox()
-    except ConfigError as none:
-        pytest.skip(str(none))
+    except ConfigError as error:
+        pytest.skip(str(error))
 
 
 def zip_files(names: dict[str, bytes], mode: int = stat.S_IFREG | 0o644) -> bytes:
-    """A zip archive of files of this mode."""
+    """Return a zip archive of files of this mode."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, raw in names.items():

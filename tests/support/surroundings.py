@@ -1,4 +1,4 @@
-"""Environments in which a command may be started, and a small selection covering all pairs."""
+"""Environments of a command, and a small selection that covers all pairs of their values."""
 
 import os
 import pty
@@ -32,24 +32,24 @@ HOMES = ("umlauts", "read-only", "unset")
 PROXIES = ("none", "named")
 USERS = ("root", "nobody")
 
-_LIMIT = 500  # seconds after which a command hangs, on a machine however busy
+_TIMEOUT_SECONDS = 500  # seconds after which a command hangs, on a machine however busy
 
 
 @cache
-def lacking_user() -> str:
+def other_user_problem() -> str:
     """Return the reason why no command can run as another user, "" if it can."""
     if os.getuid() != 0:
         return "only root can start a command as another user"
     if shutil.which("setpriv") is None:
         return "setpriv, which starts a command as another user, is missing"
-    line = [*_AS_UNPRIVILEGED_USER, sys.executable, "-c", "import cardsharp_tools"]
-    done = subprocess.run(line, capture_output=True, check=False)  # noqa: S603 - our own words
-    return done.stderr.decode(errors="replace")
+    command = [*_AS_UNPRIVILEGED_USER, sys.executable, "-c", "import cardsharp_tools"]
+    completed = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own words
+    return completed.stderr.decode(errors="replace")
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """Environment of a command; the lists above have the possible values."""
+class CommandEnvironment:
+    """Environment of a command; the constants of this module have the possible values."""
 
     encoding: str
     stream: str
@@ -63,7 +63,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class CompletedCommand:
-    """A completed command: its exit code and its output; a terminal's output is in `out`."""
+    """Completed command: its exit code and output; a terminal's output is in `out`."""
 
     code: int
     out: bytes
@@ -71,8 +71,11 @@ class CompletedCommand:
 
 
 def all_pairs(*factors: Sequence[str]) -> list[tuple[str, ...]]:
-    """Rows in which each two values of two factors occur together, a few more than must be."""
-    missing = {
+    """Return rows in which each two values of two factors occur together.
+
+    There may be a few more rows than needed.
+    """
+    uncovered = {
         ((i, a), (j, b))
         for i, j in combinations(range(len(factors)), 2)
         for a, b in product(factors[i], factors[j])
@@ -81,57 +84,60 @@ def all_pairs(*factors: Sequence[str]) -> list[tuple[str, ...]]:
     def pairs(row: Iterable[str]) -> set[tuple[tuple[int, str], tuple[int, str]]]:
         return {*combinations(enumerate(row), 2)}
 
-    every, rows = list(product(*factors)), list[tuple[str, ...]]()
-    while missing:
-        best = max(every, key=lambda row: len(pairs(row) & missing))
-        rows.append(best)
-        missing -= pairs(best)
+    all_rows, rows = list(product(*factors)), list[tuple[str, ...]]()
+    while uncovered:
+        best_row = max(all_rows, key=lambda row: len(pairs(row) & uncovered))
+        rows.append(best_row)
+        uncovered -= pairs(best_row)
     return rows
 
 
-def run_in(
-    around: Surroundings,
-    words: Sequence[str],
+def run_in_environment(
+    environment: CommandEnvironment,
+    arguments: Sequence[str],
     folder: Path,
     variables: Mapping[str, str],
     starter: Sequence[str] = (),
 ) -> CompletedCommand:
-    """Run the command line there, from `folder`, to its end; by a `starter` that execs it."""
-    line = [*starter, sys.executable, "-m", "cardsharp_tools.cli", *words]
-    if around.user == "nobody":
-        line = [*_AS_UNPRIVILEGED_USER, *line]
-    closing = {"closed input": "<&-", "closed output": ">&-"}.get(around.stream)
-    if closing is not None:
-        line = ["sh", "-c", f'exec "$@" {closing}', "sh", *line]
-    if around.stream == "terminal":
-        return _in_terminal(line, folder, variables)
-    done = subprocess.run(  # noqa: S603 - our own words
-        line,
+    """Run a command line in that environment, from `folder`, to its end.
+
+    A `starter` is a command that executes the command line.
+    """
+    command = [*starter, sys.executable, "-m", "cardsharp_tools.cli", *arguments]
+    if environment.user == "nobody":
+        command = [*_AS_UNPRIVILEGED_USER, *command]
+    redirection = {"closed input": "<&-", "closed output": ">&-"}.get(environment.stream)
+    if redirection is not None:
+        command = ["sh", "-c", f'exec "$@" {redirection}', "sh", *command]
+    if environment.stream == "terminal":
+        return _run_in_terminal(command, folder, variables)
+    completed = subprocess.run(  # noqa: S603 - our own words
+        command,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=folder,
         env=variables,
         check=False,
-        timeout=_LIMIT,
+        timeout=_TIMEOUT_SECONDS,
     )
-    return CompletedCommand(done.returncode, done.stdout, done.stderr)
+    return CompletedCommand(completed.returncode, completed.stdout, completed.stderr)
 
 
-def _in_terminal(
-    line: Sequence[str], folder: Path, variables: Mapping[str, str]
+def _run_in_terminal(
+    command: Sequence[str], folder: Path, variables: Mapping[str, str]
 ) -> CompletedCommand:
-    """Run it in a terminal at which somebody types the end of the input at once."""
+    """Run a command in a terminal where the end of the input is typed at once."""
     master, slave = pty.openpty()
     process = subprocess.Popen(  # noqa: S603 - our own words
-        line, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=variables
+        command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=variables
     )
     os.close(slave)
     os.write(master, b"\x04")
-    out, alarm = bytearray(), Timer(_LIMIT, process.kill)
-    alarm.start()
+    output, kill_timer = bytearray(), Timer(_TIMEOUT_SECONDS, process.kill)
+    kill_timer.start()
     with suppress(OSError):  # the end of the last who has the terminal
-        while read := os.read(master, 65_536):
-            out += read
-    alarm.cancel()
+        while chunk := os.read(master, 65_536):
+            output += chunk
+    kill_timer.cancel()
     os.close(master)
-    return CompletedCommand(process.wait(), bytes(out), b"")
+    return CompletedCommand(process.wait(), bytes(output), b"")

@@ -1,8 +1,8 @@
-"""Clients unlike ours: each plays with one habit that a team's own program may have.
+"""Third-party clients, each with a habit that a team's own program may have.
 
-A contest promises to any client that speaks the arena's API that it can enter. These speak it
-without any of our code, as `python strangers.py HABIT URL ID TAGS` with the password in
-ARENA_PASSWORD.
+A contest is open to any client that speaks the arena's API. These clients speak it
+without any of our code, as `python third_party_clients.py HABIT URL ID TAGS`, with the
+password in ARENA_PASSWORD.
 """
 
 import json
@@ -21,14 +21,16 @@ from urllib.parse import urlsplit
 
 CARDS_PER_TURN = 2  # cards after which a turn is ended
 
-PAUSE = 0.5  # seconds after a failure until the next try
+RETRY_SECONDS = 0.5  # seconds after a failure until the next try
 HANG_SECONDS = 600  # after which an answer hangs
 
-FAILURES = (OSError, HTTPException, ValueError)
+REQUEST_ERRORS = (OSError, HTTPException, ValueError)
 
-Answer = tuple[int, Any, list[str]]  # status, body, and who the arena asks to prove who they are
+RawResponse = tuple[
+    int, Any, list[str]
+]  # status, body, and who the arena asks to prove who they are
 
-Send = Callable[[str, str, bytes | None, dict[str, str]], Answer]
+Send = Callable[[str, str, bytes | None, dict[str, str]], RawResponse]
 """What takes a request to the arena, given its method, path, body and headers."""
 
 
@@ -56,7 +58,7 @@ CLIENT_BEHAVIOURS = {
 
 
 class ThirdPartyClient:
-    """A client with a certain behaviour; `send` transports its requests, by default over HTTP."""
+    """Client with a certain behaviour; `send` transports its requests, by default over HTTP."""
 
     def __init__(
         self,
@@ -66,101 +68,107 @@ class ThirdPartyClient:
         behaviour: ClientBehaviour,
         send: Send | None = None,
     ) -> None:
-        self._habit, self._user, self._send = behaviour, user, send or self._over_http
+        self._behaviour, self._user, self._send = behaviour, user, send or self._send_over_http
         self._password = "wrong" if behaviour.uses_wrong_password else password
         self._connection = HTTPConnection(urlsplit(url).netloc, timeout=HANG_SECONDS)
         self._connection._http_vsn_str = behaviour.version  # type: ignore[attr-defined]
 
     def request(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """Return status and JSON of the answer; raise one of `FAILURES` if none came."""
-        if self._habit.upper_case_paths:
-            base_path, mark, query = path.partition("?")
-            path = base_path.upper() + mark + query
-        if self._habit.auth_mode == "at once":
-            return self._sent(method, path, body, self._basic())[:2]
-        status, content, auth_headers = self._sent(method, path, body, None)
+        """Return status and JSON of the response; raise one of `REQUEST_ERRORS` without one."""
+        if self._behaviour.upper_case_paths:
+            base_path, separator, query = path.partition("?")
+            path = base_path.upper() + separator + query
+        if self._behaviour.auth_mode == "at once":
+            return self._send_json(method, path, body, self._basic_auth())[:2]
+        status, content, auth_headers = self._send_json(method, path, body, None)
         challenges = [
-            challenge for challenge in auth_headers if challenge.startswith(self._habit.auth_mode)
+            challenge
+            for challenge in auth_headers
+            if challenge.startswith(self._behaviour.auth_mode)
         ]
         if status != 401 or not challenges:
             return status, content
-        basic = self._habit.auth_mode == "Basic"
-        proof = self._basic() if basic else self._digest(method, path, challenges[0])
-        return self._sent(method, path, body, proof)[:2]
+        is_basic = self._behaviour.auth_mode == "Basic"
+        authorization = (
+            self._basic_auth() if is_basic else self._digest_auth(method, path, challenges[0])
+        )
+        return self._send_json(method, path, body, authorization)[:2]
 
     def play(self, match_id: str) -> None:
         """Play a match to its end: two cards a turn; the arena resolves every effect."""
-        in_play = 0
+        cards_in_play = 0
         while True:
-            etype = "EndTurn" if in_play >= CARDS_PER_TURN else "Draw"
-            wait = "" if self._habit.never_waits else "?wait=1"
+            etype = "EndTurn" if cards_in_play >= CARDS_PER_TURN else "Draw"
+            wait = "" if self._behaviour.never_waits else "?wait=1"
             body = {"etype": etype, "autopick": True}
             status, content = self.request("POST", f"/api/matches/{match_id}{wait}", body)
             if status == 410:
                 return
             if status == 200:
                 is_turn_over = any(event["eventType"] == "TurnEnded" for event in content)
-                in_play = 0 if is_turn_over else in_play + 1
-            elif status == 400 and in_play:
-                in_play = 0  # the turn was ended for it
+                cards_in_play = 0 if is_turn_over else cards_in_play + 1
+            elif status == 400 and cards_in_play:
+                cards_in_play = 0  # the turn was ended for it
             elif status != 409:
                 raise OSError(f"{status}: {content!r}")
 
-    def play_on(self, tags: str) -> None:
-        """Play every match with one of the tags, whatever happens."""
-        wait = "" if self._habit.never_waits else "&wait=1"
+    def play_all_matches(self, tags: str) -> None:
+        """Play every match with one of the tags, for ever, whatever fails."""
+        wait = "" if self._behaviour.never_waits else "&wait=1"
         while True:
-            with suppress(*FAILURES):
+            with suppress(*REQUEST_ERRORS):
                 status, matches = self.request("GET", f"/api/matches?active=1{wait}&tags={tags}")
                 if status == 200:
                     for match in matches:
                         self.play(match["_id"])
                     continue
-            if not self._habit.never_waits:
-                time.sleep(PAUSE)
+            if not self._behaviour.never_waits:
+                time.sleep(RETRY_SECONDS)
 
-    def _basic(self) -> str:
+    def _basic_auth(self) -> str:
         return "Basic " + b64encode(f"{self._user}:{self._password}".encode()).decode()
 
-    def _digest(self, method: str, path: str, challenge: str) -> str:
+    def _digest_auth(self, method: str, path: str, challenge: str) -> str:
         challenge_fields = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
         ha1 = _md5(f"{self._user}:{challenge_fields['realm']}:{self._password}")
-        middle = (
+        nonce_fields = (
             f"{challenge_fields['nonce']}:00000001:{(client_nonce := os.urandom(8).hex())}:auth"
         )
-        response = _md5(f"{ha1}:{middle}:{_md5(f'{method}:{path}')}")
+        response = _md5(f"{ha1}:{nonce_fields}:{_md5(f'{method}:{path}')}")
         return (
             f'Digest username="{self._user}", realm="{challenge_fields["realm"]}", '
             f'nonce="{challenge_fields["nonce"]}", '
             f'uri="{path}", qop=auth, nc=00000001, cnonce="{client_nonce}", response="{response}"'
         )
 
-    def _sent(self, method: str, path: str, body: object, proof: str | None) -> Answer:
-        headers = {"Authorization": proof} if proof else {}
+    def _send_json(
+        self, method: str, path: str, body: object, authorization: str | None
+    ) -> RawResponse:
+        headers = {"Authorization": authorization} if authorization else {}
         headers |= {"Content-Type": "application/json"} if body is not None else {}
-        headers |= {} if self._habit.keeps_connection else {"Connection": "close"}
+        headers |= {} if self._behaviour.keeps_connection else {"Connection": "close"}
         raw = None if body is None else json.dumps(body).encode()
         status, content, auth_headers = self._send(method, path, raw, headers)
         with suppress(ValueError):
             content = json.loads(content)
         return status, content, auth_headers
 
-    def _over_http(
+    def _send_over_http(
         self, method: str, path: str, raw: bytes | None, headers: dict[str, str]
-    ) -> Answer:
-        fresh = self._connection.sock is None
+    ) -> RawResponse:
+        is_new_connection = self._connection.sock is None
         try:
             self._connection.request(method, path, raw, headers)
-            answer = self._connection.getresponse()
-            read = answer.read()
-        except FAILURES:
+            response = self._connection.getresponse()
+            content = response.read()
+        except REQUEST_ERRORS:
             self._connection.close()
-            if fresh:
+            if is_new_connection:
                 raise
-            return self._over_http(method, path, raw, headers)
-        if not self._habit.keeps_connection:
+            return self._send_over_http(method, path, raw, headers)
+        if not self._behaviour.keeps_connection:
             self._connection.close()
-        return answer.status, read, answer.headers.get_all("WWW-Authenticate", [])
+        return response.status, content, response.headers.get_all("WWW-Authenticate", [])
 
 
 def _md5(text: str) -> str:
@@ -169,6 +177,6 @@ def _md5(text: str) -> str:
 
 if __name__ == "__main__":
     _, habit, url, user, tags = sys.argv
-    ThirdPartyClient(url, user, os.environ["ARENA_PASSWORD"], CLIENT_BEHAVIOURS[habit]).play_on(
-        tags
-    )
+    ThirdPartyClient(
+        url, user, os.environ["ARENA_PASSWORD"], CLIENT_BEHAVIOURS[habit]
+    ).play_all_matches(tags)

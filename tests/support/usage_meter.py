@@ -1,4 +1,4 @@
-"""Meter of used resources: requests to handlers and to AWS, units of tables, time and logs."""
+"""Meter of used resources: requests to handlers and AWS, table units, time and logs."""
 
 import io
 import threading
@@ -19,9 +19,9 @@ WRITE_OPERATIONS = {
 
 
 class UsageMeter:
-    """Counts what handlers use, and boto3 clients that are made while it is entered.
+    """Meter of handlers, and of boto3 clients that are created within its `with` block.
 
-    `log` is what telemetry writes from then on.
+    `log` has what telemetry writes in the block.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class UsageMeter:
 
     @property
     def counts(self) -> Counter[str]:
-        """What was counted so far."""
+        """All counts so far."""
         with self._lock:
             return self._counts | Counter(log_bytes=len(self.log.getvalue().encode()))
 

@@ -1,4 +1,4 @@
-"""Waiting in tests for events that must come: as long as it takes, even on a busy machine."""
+"""Waiting in tests for events that must happen, however busy the machine is."""
 
 import threading
 import time
@@ -9,12 +9,13 @@ HANG_SECONDS = 600.0
 `timeout` of pytest, so that whoever has waited says for what."""
 
 
-def until(happened: Callable[[], bool], interval: float = 0.001) -> None:
-    """Return when `happened()` is true; it is called every `interval` seconds.
+def wait_until(condition: Callable[[], bool], interval: float = 0.001) -> None:
+    """Return when `condition()` is true; it is called every `interval` seconds.
 
-    A call that keeps another process busy needs an interval long enough for that process to work.
+    A call that keeps another process busy needs an interval long enough for that process to
+    work.
     """
     pause, deadline = threading.Event(), time.monotonic() + HANG_SECONDS
-    while not happened():
+    while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         pause.wait(interval)

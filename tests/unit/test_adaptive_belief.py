@@ -1,4 +1,4 @@
-"""Identification of the opponent by the decisions of this match and of past ones."""
+"""Identification of the opponent by its decisions in this match and in past matches."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -69,8 +69,8 @@ PLAN = plan_duel("captain", "captain", pairs=1)
 
 
 @cache
-def played(name: str, seed: int) -> PastMatch:
-    """A match of that opponent, who is player 1, against a `third`."""
+def play_opponent_match(name: str, seed: int) -> PastMatch:
+    """Return a match of that opponent, who is player 1, against `third`."""
     rng = Random(seed)
     match, players = (
         GAME.initial_state(rng),
@@ -83,11 +83,11 @@ def played(name: str, seed: int) -> PastMatch:
 
 def observed_decisions(name: str, matches: range) -> Iterator[ObservedDecision]:
     for seed in matches:
-        yield from opponent_decisions(played(name, seed))
+        yield from opponent_decisions(play_opponent_match(name, seed))
 
 
 @pytest.mark.parametrize(
-    ("name", "weights"),
+    ("name", "weights_name"),
     [
         ("champion", "champion"),
         ("third", "third"),
@@ -99,38 +99,38 @@ def observed_decisions(name: str, matches: range) -> Iterator[ObservedDecision]:
         ("captain", GENERAL_WEIGHTS),
     ],
 )
-def test_an_opponent_is_identified_by_its_decisions(name: str, weights: str) -> None:
+def test_an_opponent_is_identified_by_its_decisions(name: str, weights_name: str) -> None:
     """Variants of the champion that only stop differently count as the champion.
 
     A belief that later decisions contradict is dropped.
     """
     belief = OpponentBelief(load_opponent_profiles())
     belief.update_all(observed_decisions(name, range(1 if name == "captain" else 3)))
-    assert belief.best_weights_name() == weights
+    assert belief.best_weights_name() == weights_name
     if name == "champion":
         belief.update_all(observed_decisions("random", range(1)))
         assert belief.best_weights_name() == GENERAL_WEIGHTS
 
 
 def test_adaptive_knows_an_opponent_from_past_matches_at_once() -> None:
-    """With the past in mind the very first decision of a match is made with its weights.
+    """The first decision of a match uses the weights of the opponent's past matches.
 
-    It costs nothing there: `Gifts` let it pass.
+    It costs nothing there, so the exploit budget allows it.
     """
-    past = [played("third", seed) for seed in range(2)]
+    past_matches = [play_opponent_match("third", seed) for seed in range(2)]
     rng = Random(7)
     match = GAME.apply_action(GAME.initial_state(rng), DRAW, rng)
     while match.current_position.legal_actions() == (DRAW,):
         match = GAME.apply_action(match, DRAW, rng)
-    position, stranger = match.current_position, Adaptive(Random(0))
-    knowing = with_past_matches(stranger, past)
-    assert knowing is not stranger
-    assert "as against third" in knowing.decide(position).reason
-    assert stranger.decide(position) == build("captain", Random(0)).decide(position)
+    position, fresh_strategy = match.current_position, Adaptive(Random(0))
+    informed_strategy = with_past_matches(fresh_strategy, past_matches)
+    assert informed_strategy is not fresh_strategy
+    assert "as against third" in informed_strategy.decide(position).reason
+    assert fresh_strategy.decide(position) == build("captain", Random(0)).decide(position)
 
 
 def test_a_rebuilt_adaptive_strategy_makes_the_same_decisions() -> None:
-    """A worker rebuilds it for every turn; its internal state only saves time."""
+    """The worker rebuilds the strategy for every turn; its internal state only saves time."""
     rng = Random(4)
     match = GAME.initial_state(rng)
     adaptive, other = Adaptive(Random(0)), build("champion", rng)
@@ -160,24 +160,26 @@ def log(tmp_path: Path) -> MatchLog:
     return build_match_log(f"sqlite:{tmp_path / 'matches.db'}", SystemClock())
 
 
-def keep(log: MatchLog, match_id: str, *players: str, finished: bool = True, **more: str) -> None:
+def store_match(
+    log: MatchLog, match_id: str, *players: str, finished: bool = True, **header_fields: str
+) -> None:
     seats = {str(players.index(ME)): "steady"} if ME in players else {}
     names = [NAMES[player] for player in players]
-    header = {"players": [*players], "names": names, "seats": seats, **more}
+    header = {"players": [*players], "names": names, "seats": seats, **header_fields}
     lease = log.acquire_lease(match_id, "worker", timedelta(minutes=1), header)
     log.write_facts(lease, {0: DRAW_MOVE})
     if finished:
         log.finish(lease, {"scores": [1, 2]})
 
 
-def test_its_past_are_the_last_finished_matches_against_that_player(log: MatchLog) -> None:
-    """Opponents are distinguished by id, even if names are equal, or are our strategies."""
-    keep(log, "a", ME, FOE)
-    keep(log, "b", FOE, ME)
-    keep(log, "c", ME, OTHER)
-    keep(log, "d", ME, FOE, finished=False)
-    keep(log, "e", FOE, FOE)
-    keep(log, "f", ME, FOE, opponent="champion")
+def test_past_matches_are_the_last_finished_matches_against_that_player(log: MatchLog) -> None:
+    """Opponents are distinguished by id, also if names are equal or are our strategies."""
+    store_match(log, "a", ME, FOE)
+    store_match(log, "b", FOE, ME)
+    store_match(log, "c", ME, OTHER)
+    store_match(log, "d", ME, FOE, finished=False)
+    store_match(log, "e", FOE, FOE)
+    store_match(log, "f", ME, FOE, opponent="champion")
     past = last_matches_against(log, FOE, MAX_PAST_MATCHES)
     assert sorted(match.opponent_seat for match in past) == [0, 1]
     assert all(len(match.history) == 1 for match in past)
@@ -185,7 +187,7 @@ def test_its_past_are_the_last_finished_matches_against_that_player(log: MatchLo
     match_counts = {key: (name, len(matches)) for key, (name, matches) in opponents.items()}
     assert match_counts == {FOE: (FOE, 2), OTHER: (OTHER, 1), "champion": ("champion", 1)}
     for number in range(3):
-        keep(log, f"m{number}", ME, FOE)
+        store_match(log, f"m{number}", ME, FOE)
     assert len(last_matches_against(log, FOE, 3)) == 3
     assert last_matches_against(log, "nobody", 3) == []
 
@@ -194,56 +196,79 @@ WEIGHTS: dict[str, object] = {"numbers": ""}
 
 
 @cache
-def met(name: str, number: int) -> ObservedOpponentMatch:
+def observed_match(name: str, number: int) -> ObservedOpponentMatch:
     return ObservedOpponentMatch(
         f"{name} {number}", tuple(observed_decisions(name, range(number, number + 1)))
     )
 
 
-def learned_from(
-    learned: LearnedOpponentsFile, matches: list[ObservedOpponentMatch], *, gains: bool = True
+def learning_stages(
+    opponents_file: LearnedOpponentsFile,
+    matches: list[ObservedOpponentMatch],
+    *,
+    has_gain: bool = True,
 ) -> list[str]:
     stages: list[str] = []
 
-    def test(_weights: dict[str, object], _entry: OpponentProfile) -> tuple[bool, str]:
-        return gains, "as measured"
+    def measure_gain(_weights: dict[str, object], _entry: OpponentProfile) -> tuple[bool, str]:
+        return has_gain, "as measured"
 
-    learning = OpponentLearningPass(
-        learned, lambda _entry: WEIGHTS, test, lambda _name, stage, _reason: stages.append(stage)
+    learning_pass = OpponentLearningPass(
+        opponents_file,
+        lambda _entry: WEIGHTS,
+        measure_gain,
+        lambda _name, stage, _reason: stages.append(stage),
     )
-    learning.continue_opponent_trial("id", "Foe", matches)
+    learning_pass.continue_opponent_trial("id", "Foe", matches)
     return stages
 
 
-def weak(matches: int = MIN_MATCHES + 12) -> list[ObservedOpponentMatch]:
-    return [met("draw-3", number) for number in range(matches)]
+def weak_opponent_matches(matches: int = MIN_MATCHES + 12) -> list[ObservedOpponentMatch]:
+    return [observed_match("draw-3", number) for number in range(matches)]
 
 
 def test_an_opponent_profile_is_promoted_and_rolled_back_by_later_matches() -> None:
-    learned = LearnedOpponentsFile()
-    assert learned_from(learned, weak(MIN_MATCHES - 1)) == ["waits"]
-    assert learned_from(learned, weak(MIN_MATCHES)) == ["candidate", "candidate"]
-    assert not learned.opponents, "nothing speaks for it yet but what it was made from"
-    assert learned_from(learned, weak()) == ["promoted"]
-    assert learned_from(learned, weak()) == [], "the same matches change nothing"
-    [entry] = parse_opponent_profiles(learned.model_dump_json())
-    assert entry.weights in learned.weights
-    changed = [*weak(), *(met("random", number) for number in range(4))]
-    assert learned_from(learned, changed)[0] == "rolled back"
-    assert not learned.opponents
-    assert not learned.weights
+    opponents_file = LearnedOpponentsFile()
+    assert learning_stages(opponents_file, weak_opponent_matches(MIN_MATCHES - 1)) == ["waits"]
+    assert learning_stages(opponents_file, weak_opponent_matches(MIN_MATCHES)) == [
+        "candidate",
+        "candidate",
+    ]
+    assert not opponents_file.opponents, "nothing speaks for it yet but what it was made from"
+    assert learning_stages(opponents_file, weak_opponent_matches()) == ["promoted"]
+    assert learning_stages(opponents_file, weak_opponent_matches()) == [], (
+        "the same matches change nothing"
+    )
+    [entry] = parse_opponent_profiles(opponents_file.model_dump_json())
+    assert entry.weights in opponents_file.weights
+    contradicting_matches = [
+        *weak_opponent_matches(),
+        *(observed_match("random", number) for number in range(4)),
+    ]
+    assert learning_stages(opponents_file, contradicting_matches)[0] == "rolled back"
+    assert not opponents_file.opponents
+    assert not opponents_file.weights
 
 
 def test_weights_without_gain_are_rejected_and_new_matches_lead_to_new_ones() -> None:
-    learned = LearnedOpponentsFile()
-    assert learned_from(learned, weak(), gains=False) == ["candidate", "rejected", "waits"]
-    more = [*weak(), *(met("draw-3", number) for number in range(50, 50 + MIN_MATCHES))]
-    assert learned_from(learned, more)[0] == "candidate"
+    opponents_file = LearnedOpponentsFile()
+    assert learning_stages(opponents_file, weak_opponent_matches(), has_gain=False) == [
+        "candidate",
+        "rejected",
+        "waits",
+    ]
+    later_matches = [
+        *weak_opponent_matches(),
+        *(observed_match("draw-3", number) for number in range(50, 50 + MIN_MATCHES)),
+    ]
+    assert learning_stages(opponents_file, later_matches)[0] == "candidate"
 
 
-def choices(history: tuple[PastMove, ...], pile: frozenset[Card]) -> list[ObservedDecision]:
-    witness = ObservedDecisionExtractor(pile)
-    return [seen for move in history for seen in witness.decisions_in(move)]
+def extract_decisions(
+    history: tuple[PastMove, ...], draw_pile: frozenset[Card]
+) -> list[ObservedDecision]:
+    extractor = ObservedDecisionExtractor(draw_pile)
+    return [decision for move in history for decision in extractor.decisions_in(move)]
 
 
 @pytest.mark.parametrize("deck", [SERVER_DECK, RULEBOOK_DECK], ids=["server", "rulebook"])
@@ -260,88 +285,97 @@ def test_every_choice_of_both_players_is_seen_on_its_position(deck: tuple[Card, 
             if len(position.legal_actions()) > 1:
                 expected.append(ObservedDecision(replace(position, history=()), action))
             match = GAME.apply_action(match, action, rng)
-        seen = choices(match.history, cards_from_draw_pile(match.history))
+        decisions = extract_decisions(match.history, cards_from_draw_pile(match.history))
         assert [
             ObservedDecision(replace(decision.position, history=()), decision.action)
-            for decision in seen
+            for decision in decisions
         ] == expected
 
 
 def test_a_turn_that_timed_out_shows_no_decision() -> None:
     pile = cards("Key3 Anchor4 Anchor5")
-    begun, events = apply(start(pile, (), 0), DRAW, random_card_picker(Random(0)))
-    _, late = force_turn_end(begun, "Too late.", "", random_card_picker(Random(0)))
-    assert any(isinstance(event, Comment) for event in late)
-    assert any(isinstance(event, TurnEnded) for event in late)
-    history = PastMove(1, 0, events), PastMove(1, 0, late)
-    assert choices(history, frozenset(pile)) == []
-    [decision] = choices((history[0], PastMove(1, 0, late[1:])), frozenset(pile))
+    state, events = apply(start(pile, (), 0), DRAW, random_card_picker(Random(0)))
+    _, timeout_events = force_turn_end(state, "Too late.", "", random_card_picker(Random(0)))
+    assert any(isinstance(event, Comment) for event in timeout_events)
+    assert any(isinstance(event, TurnEnded) for event in timeout_events)
+    history = PastMove(1, 0, events), PastMove(1, 0, timeout_events)
+    assert extract_decisions(history, frozenset(pile)) == []
+    [decision] = extract_decisions(
+        (history[0], PastMove(1, 0, timeout_events[1:])), frozenset(pile)
+    )
     assert decision.action == END_TURN
 
 
 def test_the_real_players_decisions_are_seen() -> None:
-    """A banked turn is a decision to stop, except for the last one if the draw pile ran out."""
+    """A banked turn is a decision to stop, unless the draw pile ran out in the last turn."""
     for trace in SAMPLE.random_matches(12):
         moves = [*trace["initial"]["moves"]]
-        for look in (*trace["steps"], trace["final"]["last_look"]):
-            moves += look.get("new_moves", ())
+        for poll in (*trace["steps"], trace["final"]["last_look"]):
+            moves += poll.get("new_moves", ())
         history = tuple(
             position_from_view.past_move_from_view(MoveView.model_validate(move)) for move in moves
         )
         if any(isinstance(event, Comment) for move in history for event in move.events):
             continue
         pile = frozenset(map(card, trace["deck"]))
-        stops = sum(choice.action == END_TURN for choice in choices(history, pile))
-        ends = [e for move in history for e in move.events if isinstance(e, TurnEnded)]
-        banked = sum(end.is_banked for end in ends)
-        assert banked - 1 <= stops <= banked, trace["name"]
+        stop_count = sum(
+            decision.action == END_TURN for decision in extract_decisions(history, pile)
+        )
+        turn_ends = [
+            event for move in history for event in move.events if isinstance(event, TurnEnded)
+        ]
+        banked_count = sum(end.is_banked for end in turn_ends)
+        assert banked_count - 1 <= stop_count <= banked_count, trace["name"]
 
 
 CAPTAIN = build("captain", Random(0))
 
 
-def costing(low: float, high: float) -> ObservedDecision:
-    """The first action in a match of captains that costs so much."""
+def find_decision_by_loss(min_loss: float, max_loss: float) -> ObservedDecision:
+    """Return the first decision between captains with a loss in that range."""
     rng = Random(2)
     match = GAME.initial_state(rng)
     while True:
         position = match.current_position
         for action in position.legal_actions():
-            if low < win_probability_loss(position, action) < high:
+            if min_loss < win_probability_loss(position, action) < max_loss:
                 return ObservedDecision(position, action)
         match = GAME.apply_action(match, CAPTAIN.decide(position).action, rng)
 
 
 def test_an_exploit_is_paid_from_the_opponents_losses() -> None:
-    some, gifts = costing(INITIAL_CREDIT, MAX_LOSS_PER_DECISION), ExploitBudget()
-    assert not gifts.can_afford(some)
-    gifts.record_decisions([some], is_self=False)
-    assert gifts.can_afford(some)
-    gifts.record_decisions([some], is_self=True)
-    assert not gifts.can_afford(some)
-    much = costing(MAX_LOSS_PER_DECISION, 1.0)
-    gifts.record_decisions([much] * 9, is_self=False)
-    assert gifts.can_afford(some)
-    assert not gifts.can_afford(much), "no choice may cost so much, whatever was given"
+    cheap_exploit, budget = (
+        find_decision_by_loss(INITIAL_CREDIT, MAX_LOSS_PER_DECISION),
+        ExploitBudget(),
+    )
+    assert not budget.can_afford(cheap_exploit)
+    budget.record_decisions([cheap_exploit], is_self=False)
+    assert budget.can_afford(cheap_exploit)
+    budget.record_decisions([cheap_exploit], is_self=True)
+    assert not budget.can_afford(cheap_exploit)
+    costly_exploit = find_decision_by_loss(MAX_LOSS_PER_DECISION, 1.0)
+    budget.record_decisions([costly_exploit] * 9, is_self=False)
+    assert budget.can_afford(cheap_exploit)
+    assert not budget.can_afford(costly_exploit), "no choice may cost so much, whatever was given"
 
 
-def test_whoever_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> None:
-    """An opponent taken for the champion goes on as the captain; each exploit stays paid for."""
-    past = [played("champion", seed) for seed in range(2)]
-    adaptive = with_past_matches(Adaptive(Random(0)), past)
-    departures = 0
+def test_an_opponent_that_pretends_and_then_changes_wins_back_no_more_than_it_gave() -> None:
+    """The opponent plays as the champion, then as the captain; each exploit stays paid for."""
+    past_matches = [play_opponent_match("champion", seed) for seed in range(2)]
+    adaptive = with_past_matches(Adaptive(Random(0)), past_matches)
+    exploit_count = 0
     for seed in range(case_count(1, full=2)):
         rng, balance = Random(seed), INITIAL_CREDIT
         match = GAME.initial_state(rng)
         while match.state.active_player is not None:
             position = match.current_position
             is_adaptive_turn = position.seat == 0
-            change = build("champion" if position.turn <= 8 else "captain", rng)
-            action = (adaptive if is_adaptive_turn else change).decide(position).action
+            opponent = build("champion" if position.turn <= 8 else "captain", rng)
+            action = (adaptive if is_adaptive_turn else opponent).decide(position).action
             loss = win_probability_loss(position, action)
             if is_adaptive_turn and loss > 0 and action != CAPTAIN.decide(position).action:
-                departures += 1
+                exploit_count += 1
                 assert loss <= min(MAX_LOSS_PER_DECISION, balance)
             balance += -loss if is_adaptive_turn else loss
             match = GAME.apply_action(match, action, rng)
-    assert departures
+    assert exploit_count

@@ -115,7 +115,7 @@ REQUESTS: list[tuple[Callable[[ArenaClient], object], bytes, ArenaRequest]] = [
         ArenaRequest(metric_name="whoami", path="/api/sessioninfo", timeout=READ),
     ),
     (
-        lambda client: client.players(),
+        lambda client: client.players_with_idle_times(),
         b"[]",
         ArenaRequest(
             metric_name="players", path="/api/players", params={"idle": "true"}, timeout=READ
@@ -311,7 +311,7 @@ def test_an_action_may_take_a_third_of_its_turn_within_limits(
     client: ArenaClient, turn: float | None, seconds: float
 ) -> None:
     limit = None if turn is None else timedelta(seconds=turn)
-    assert client.action_timeout(limit) == timedelta(seconds=seconds)
+    assert client.max_action_flight_time(limit) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("slow_down", [spend_budget, lambda wire: answer_late(wire, 0.5)])
@@ -319,7 +319,7 @@ def test_at_a_slow_arena_an_action_may_take_as_long_as_it_is_held(
     client: ArenaClient, wire: Wire, slow_down: Callable[[Wire], None]
 ) -> None:
     slow_down(wire)
-    assert client.action_timeout(timedelta(seconds=6)) == timedelta(seconds=13)
+    assert client.max_action_flight_time(timedelta(seconds=6)) == timedelta(seconds=13)
 
 
 # --- everything else -----------------------------------------------------------------------------

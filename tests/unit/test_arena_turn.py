@@ -8,7 +8,7 @@ import pytest
 from fault_simulation.virtual_clock import START, VirtualClock
 from support.arena_server import ALICE, BOB
 from support.arena_views import DRAWN, ENDED, LIMIT, TIMED_OUT, Plays, draw, view_of
-from support.recorded_arena_responses import CLOSING, FINISHED, MATCH, running
+from support.recorded_arena_responses import CLOSING, FINISHED, MATCH, running_view
 
 from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, NextRead
 from cardsharp.client.remote_clock import NEVER_BOUNDS, TimeBounds
@@ -63,7 +63,7 @@ class PlayerClient:
         self.budget_waits.append(max_budget_wait)
         return self.match_view if len(self.budget_waits) % 2 else None
 
-    def action_timeout(self, turn_timeout: timedelta | None) -> timedelta:
+    def max_action_flight_time(self, turn_timeout: timedelta | None) -> timedelta:
         self.turn_limits.append(turn_timeout)
         return ACTION_TIMEOUT
 
@@ -231,7 +231,7 @@ def test_a_move_that_we_made_tells_the_arenas_clock(
     assert match.acted == {2: (1000, 1002)}
     second = START + timedelta(seconds=501)
     move = {"sequenceId": 2, "sequenceInTurnId": 3, "turnId": 1, "at": second.isoformat()}
-    body = running()
+    body = running_view()
     moves = [*body["moves"], {**move, "events": [{**e, "playerIndex": 0} for e in draw("Key", 7)]}]
     client.match_view = view_of(moves=moves, moveCount=3, lastMoveAt=second.isoformat())
     clock.advance(timedelta(seconds=3))
@@ -252,7 +252,7 @@ def test_an_answer_that_differs_from_the_history_is_another_bots_move(
     turn_of(match).send(DRAW)
     move = {"sequenceId": 2, "sequenceInTurnId": 3, "turnId": 1, "at": START.isoformat()}
     events = [{**event, "playerIndex": 0} for event in draw("Key", 8)]
-    client.match_view = view_of(moves=[*running()["moves"], {**move, "events": events}])
+    client.match_view = view_of(moves=[*running_view()["moves"], {**move, "events": events}])
     assert match.observe({}).foreign_moves == {2}
 
 
@@ -453,7 +453,7 @@ def test_a_turn_that_the_arena_ended_is_counted_until_the_log_has_it(client: Pla
     """And it is no move of ours."""
     move = {"sequenceId": 2, "sequenceInTurnId": 3, "turnId": 1, "at": START.isoformat()}
     events = [{**event, "playerIndex": 0} for event in TIMED_OUT]
-    client.match_view = view_of(moves=[*running()["moves"], {**move, "events": events}])
+    client.match_view = view_of(moves=[*running_view()["moves"], {**move, "events": events}])
     match = match_of(client)
     observation = match.observe({})
     assert observation.timeout_count == 1
@@ -485,7 +485,7 @@ def test_a_match_that_cannot_be_read_is_played_by_the_arena(
     client: PlayerClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It chooses what answers an effect that we do not know."""
-    state = running()["state"]
+    state = running_view()["state"]
     pending = {"effectType": "Whirlpool", "cards": []}
     client.match_view = view_of(state={**state, "pendingEffect": pending})
     match = match_of(client)

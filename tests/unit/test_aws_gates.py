@@ -36,7 +36,7 @@ from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
 from cardsharp_tools.local_cloud.template_files import MONITORING_TEMPLATE, TEMPLATE, load_template
 from cardsharp_tools.operations.function_logs import PROBLEM_FILTER, LogLine, follow_log_lines
 from cardsharp_tools.operations.stack import Stack
-from cardsharp_tools.operations.stack_control import rotate_service_secret
+from cardsharp_tools.operations.stack_control import store_service_password
 
 WORKFLOWS = REPOSITORY_ROOT / ".github" / "workflows"
 
@@ -54,13 +54,13 @@ def test_s14_actions_are_pinned_and_the_workflow_stores_no_keys_and_deploys_by_h
     assert list(workflow[True]) == ["workflow_dispatch"], "YAML reads the key `on` as true"
     assert deploy["needs"] == "test"
     assert workflow["jobs"]["test"]["uses"] == "./.github/workflows/test.yml"
-    rights = {name: job["permissions"] for name, job in workflow["jobs"].items()}
-    assert rights.pop("deploy")
-    assert set(map(str, rights.values())) == {"{'contents': 'read'}"}
+    permissions = {name: job["permissions"] for name, job in workflow["jobs"].items()}
+    assert permissions.pop("deploy")
+    assert set(map(str, permissions.values())) == {"{'contents': 'read'}"}
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "expected_error"),
     [
         ("permissions: {}\n- uses: actions/checkout@v5\n", "actions/checkout@v5 is no commit"),
         ("permissions: {}\n- uses: actions/checkout@main\n", "is no commit"),
@@ -68,14 +68,14 @@ def test_s14_actions_are_pinned_and_the_workflow_stores_no_keys_and_deploys_by_h
         ("permissions:\n  contents: write\n", "begin with permissions: {}"),
     ],
 )
-def test_s14_a_loose_workflow_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, fault: str
+def test_s14_an_unpinned_or_overprivileged_workflow_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected_error: str
 ) -> None:
     folder = tmp_path / ".github" / "workflows"
     folder.mkdir(parents=True)
     (folder / "loose.yml").write_text(text)
     monkeypatch.setattr(gates, "REPOSITORY_ROOT", tmp_path)
-    assert fault in "\n".join(gates.check_workflows())
+    assert expected_error in "\n".join(gates.check_workflows())
 
 
 def test_s14_every_push_runs_the_documented_checks_and_audits_dependencies() -> None:
@@ -89,11 +89,11 @@ def test_s14_every_push_runs_the_documented_checks_and_audits_dependencies() -> 
 
 
 def test_a_built_template_takes_no_strategy_that_was_not_built(tmp_path: Path) -> None:
-    """CloudFormation then refuses a wrong name before anything is deployed."""
-    built = tmp_path / "template.yaml"
-    built.write_text(yaml.safe_dump(load_template(TEMPLATE)))
-    restrict_strategy_parameters(built)
-    parameter = yaml.safe_load(built.read_text())["Parameters"]["Strategy"]
+    """CloudFormation refuses an unknown strategy before anything is deployed."""
+    template_path = tmp_path / "template.yaml"
+    template_path.write_text(yaml.safe_dump(load_template(TEMPLATE)))
+    restrict_strategy_parameters(template_path)
+    parameter = yaml.safe_load(template_path.read_text())["Parameters"]["Strategy"]
     assert {"", "captain", "steady"} <= set(parameter["AllowedValues"])
     assert "captian" not in parameter["AllowedValues"]
     assert "AllowedPattern" not in parameter
@@ -104,31 +104,36 @@ CURRENT_TIME = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 
 def test_following_a_log_yields_each_line_once_including_late_ones() -> None:
     clock = FakeClock()
-    began = clock.now()
-    later = began + timedelta(seconds=1)
-    first, late = (LogLine(at, "worker", f"{at}", {}) for at in (later, began))
-    looks: Iterator[list[LogLine]] = iter([[first], [first], [late, first]])
+    start_time = clock.now()
+    later_time = start_time + timedelta(seconds=1)
+    first_line, late_line = (
+        LogLine(timestamp, "worker", f"{timestamp}", {}) for timestamp in (later_time, start_time)
+    )
+    responses: Iterator[list[LogLine]] = iter([[first_line], [first_line], [late_line, first_line]])
     start_times: list[datetime] = []
 
-    def look(since: datetime) -> list[LogLine]:
+    def read_lines(since: datetime) -> list[LogLine]:
         start_times.append(since)
-        return next(looks)
+        return next(responses)
 
-    assert list(islice(follow_log_lines(look, began, clock), 2)) == [first, late]
-    assert start_times == [began] * 3, "each look goes back a while"
+    assert list(islice(follow_log_lines(read_lines, start_time, clock), 2)) == [
+        first_line,
+        late_line,
+    ]
+    assert start_times == [start_time] * 3, "each look goes back a while"
 
 
 def test_the_password_of_a_service_is_an_encrypted_parameter_of_its_stack() -> None:
-    """No password is set for a service that is not deployed, or if it is empty."""
-    put: list[dict[str, str]] = []
-    ssm = SimpleNamespace(put_parameter=lambda **params: put.append(params))
+    """A password is refused if it is empty or its service is not deployed."""
+    stored_parameters: list[dict[str, str]] = []
+    ssm = SimpleNamespace(put_parameter=lambda **params: stored_parameters.append(params))
     stack = Stack("s", CURRENT_TIME, False, {}, {"ArenaName": "f"}, {}, lambda _name: ssm)  # noqa: FBT003
-    rotate_service_secret(stack, "deadmansdraw", "organising")
+    store_service_password(stack, "deadmansdraw", "organising")
     with pytest.raises(ConfigError, match="has no service blef"):
-        rotate_service_secret(stack, "blef", "organising")
+        store_service_password(stack, "blef", "organising")
     with pytest.raises(ConfigError, match="password is empty"):
-        rotate_service_secret(stack, "deadmansdraw", "")
-    [parameter] = put
+        store_service_password(stack, "deadmansdraw", "")
+    [parameter] = stored_parameters
     assert (parameter["Name"], parameter["Type"]) == ("/s/deadmansdraw", "SecureString")
     assert json.loads(parameter["Value"]) == {"username": "admin", "password": "organising"}
 
@@ -158,15 +163,15 @@ def test_a_log_filter_pattern_matches_as_aws_documents(
     assert log_filter_matcher(pattern)(line) is is_match
 
 
-DOCS = Path(__file__).parents[2] / "docs" / "cost.md"
+COST_PAGE = Path(__file__).parents[2] / "docs" / "cost.md"
 PRICE_LINE = re.compile(r'"([^"]+)" = [\d.e-]+  # (\w+)')
-USUAL = BotWorkload(matches_per_day=100)
+DEFAULT_WORKLOAD = BotWorkload(matches_per_day=100)
 
 
 def test_every_item_has_a_price_with_its_source_and_the_aims_are_met_in_every_region() -> None:
-    """By default; regions without prices are refused."""
+    """The default workload costs at most 1.50 USD; regions without prices are refused."""
     measured, price_list = load_measured(), load_price_list()
-    units = bot_usage(USUAL, measured)
+    units = bot_usage(DEFAULT_WORKLOAD, measured)
     items = units.keys() | service_usage("blef", 1, measured)
     assert price_list.date >= date(2026, 11, 1)
     assert list(price_list.regions) == ["eu-central-1", "eu-west-1", "us-east-1"]
@@ -187,8 +192,8 @@ def test_the_model_has_the_defaults_of_the_template() -> None:
     template = load_template(TEMPLATE)
     defaults = {
         "Architecture": "arm64",
-        "KeepDays": f"{USUAL.retention_days:g}",
-        "Watch": USUAL.monitoring,
+        "KeepDays": f"{DEFAULT_WORKLOAD.retention_days:g}",
+        "Watch": DEFAULT_WORKLOAD.monitoring,
     }
     assert {name: template["Parameters"][name]["Default"] for name in defaults} == defaults
     memory = {
@@ -206,18 +211,20 @@ def test_the_model_has_the_defaults_of_the_template() -> None:
 
 
 @pytest.mark.parametrize(
-    ("watch", "conditions"), [("alarms", [None]), ("all", [None, "IsFullyWatched"])]
+    ("monitoring", "conditions"), [("alarms", [None]), ("all", [None, "IsFullyWatched"])]
 )
 def test_the_model_counts_the_metrics_that_the_alarms_of_the_template_watch(
-    watch: str, conditions: list[str | None]
+    monitoring: str, conditions: list[str | None]
 ) -> None:
     alarms = [
         resource["Properties"]
         for resource in load_template(MONITORING_TEMPLATE)["Resources"].values()
         if resource["Type"] == "AWS::CloudWatch::Alarm" and resource.get("Condition") in conditions
     ]
-    counts = [sum("MetricStat" in query for query in a.get("Metrics", [])) or 1 for a in alarms]
-    assert cost_model.ALARMS[watch] == sum(counts)
+    counts = [
+        sum("MetricStat" in query for query in alarm.get("Metrics", [])) or 1 for alarm in alarms
+    ]
+    assert cost_model.ALARMS[monitoring] == sum(counts)
 
 
 def test_measured_figures_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
@@ -242,18 +249,20 @@ def test_wrong_and_removed_options_of_cost_are_refused(
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-ROWS = re.findall(r"\| `cardsharp (cost [^`]+)` \| ([\d.]+) \| ([\d.]+) \|", DOCS.read_text())
+COST_TABLE_ROWS = re.findall(
+    r"\| `cardsharp (cost [^`]+)` \| ([\d.]+) \| ([\d.]+) \|", COST_PAGE.read_text()
+)
 
 
-@pytest.mark.parametrize(("command", "full", "due"), ROWS)
-def test_the_docs_tell_the_figures_of_today(
-    command: str, full: str, due: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("command", "full_price", "amount_due"), COST_TABLE_ROWS)
+def test_the_cost_page_has_the_current_figures(
+    command: str, full_price: str, amount_due: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     region_options = [] if "--region" in command else ["--region", "eu-central-1"]
     assert main([*command.split(), *region_options, "--json"]) == 0
     bill = json.loads(capsys.readouterr().out)
-    assert f"{bill['withoutFreeTier']:.2f}" == full
-    assert f"{bill['afterFreeTier']:.2f}" == due
+    assert f"{bill['withoutFreeTier']:.2f}" == full_price
+    assert f"{bill['afterFreeTier']:.2f}" == amount_due
 
 
 def test_a_build_in_the_emulators_environment_is_for_this_machine(

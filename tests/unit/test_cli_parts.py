@@ -1,4 +1,4 @@
-"""The small parts of the command line, each by itself."""
+"""Parts of the command line: help, progress, errors, strategy files and typed moves."""
 
 import subprocess
 import sys
@@ -27,12 +27,14 @@ from cardsharp_tools.terminal.screen import Choice, matching_choices
 
 
 @pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
-def test_commands_teach_with_examples(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_of_each_command_has_examples(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([command.name, "--help"]) == ExitCode.OK
-    out = capsys.readouterr().out
-    assert max(map(len, out.partition("Examples:")[2].splitlines())) <= 80
-    assert not [line for line in out.splitlines() if line.endswith(" ")]
-    help_text = " ".join(out.split())
+    output = capsys.readouterr().out
+    assert max(map(len, output.partition("Examples:")[2].splitlines())) <= 80
+    assert not [line for line in output.splitlines() if line.endswith(" ")]
+    help_text = " ".join(output.split())
     assert command.summary in help_text
     assert command.is_group or command.examples[0][0] in help_text
     assert "--json" in help_text
@@ -49,27 +51,27 @@ def test_without_a_terminal_progress_is_announced_once(
 
 
 def test_docs_have_the_table_of_commands_and_every_exit_code() -> None:
-    """If they have not: python -m cardsharp_tools.cli.generate_docs."""
+    """To update the page, run `python -m cardsharp_tools.cli.generate_docs`."""
     text = generate_docs.CLI_PAGE.read_text("utf-8")
     assert generate_docs.generated_cli_page() == text
     assert all(f"| {code.value} |" in text for code in ExitCode)
 
 
 def test_help_imports_no_command_and_a_reader_that_has_gone_is_no_error() -> None:
-    """As in `cardsharp strategies | head -0`."""
+    """A closed pipe, as in `cardsharp strategies | head -0`, is no error."""
     code = (
         "import sys; from cardsharp_tools.cli import main; main(['--help']); "
         "sys.exit('requests' in sys.modules or 'starlette' in sys.modules)"
     )
-    helped = subprocess.run(  # noqa: S603 - our own interpreter
+    help_process = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", code], check=False, stdout=subprocess.DEVNULL
     )
-    assert helped.returncode == 0
+    assert help_process.returncode == 0
     command = f"{sys.executable} -m cardsharp_tools.cli strategies; echo code $? >&2"
-    shell = subprocess.run(  # noqa: S603 - our own command
+    shell_process = subprocess.run(  # noqa: S603 - our own command
         ["/bin/sh", "-c", f"({command}) | true"], check=False, capture_output=True, text=True
     )
-    assert shell.stderr == "code 0\n"
+    assert shell_process.stderr == "code 0\n"
 
 
 def test_an_internal_error_is_reported_in_a_sentence_and_a_file(
@@ -78,10 +80,10 @@ def test_an_internal_error_is_reported_in_a_sentence_and_a_file(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
 
-    def broken() -> None:
+    def raise_internal_error() -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("cardsharp_tools.cli.app.build_app", broken)
+    monkeypatch.setattr("cardsharp_tools.cli.app.build_app", raise_internal_error)
     assert main(["play"]) == ExitCode.FAILED
     error_output = capsys.readouterr().err
     assert "ZeroDivisionError" in error_output
@@ -113,44 +115,48 @@ def test_an_internal_error_is_reported_in_a_sentence_and_a_file(
 def test_an_unusable_strategy_file_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, sentence: str
 ) -> None:
-    """The file that ends its process runs in a separate process, the others run in this."""
-    hosted = "sys.exit" not in text
-    monkeypatch.setattr(strategy_file, "_import_listeners", [lambda _file: None] if hosted else [])
+    """Each fault is explained; the file that ends its process runs in a separate process."""
+    is_hosted = "sys.exit" not in text
+    monkeypatch.setattr(
+        strategy_file, "_import_listeners", [lambda _file: None] if is_hosted else []
+    )
     path = tmp_path / "mine.py"
-    imported = (
+    import_line = (
         "from cardsharp.games.deadmansdraw.strategies import strategy\n" if "@" in text else ""
     )
-    path.write_text(imported + text)
+    path.write_text(import_line + text)
     registry.STRATEGIES.names()  # so that all of ours are there
     with mock.patch.dict(registry.STRATEGIES._makers), pytest.raises(ConfigError, match=sentence):
         register_strategy(parse_strategy(str(path)))
 
 
-@pytest.mark.parametrize("hosted", [False, True], ids=["apart", "hosted"])
+@pytest.mark.parametrize("is_hosted", [False, True], ids=["apart", "hosted"])
 def test_a_copy_of_a_strategy_file_meets_its_original(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, hosted: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_hosted: bool
 ) -> None:
-    """Both register the same name: a file is known by its path, also where one process has all."""
-    monkeypatch.setattr(strategy_file, "_import_listeners", [lambda _file: None] if hosted else [])
+    """Files with the same strategy name are distinguished by path, also within a process."""
+    monkeypatch.setattr(
+        strategy_file, "_import_listeners", [lambda _file: None] if is_hosted else []
+    )
     text = (
         "from cardsharp.games.deadmansdraw.strategies import strategy\n"
         "from cardsharp.games.deadmansdraw.strategies.uniform import DeadMansDrawUniformRandom\n"
-        f"@strategy('copied-{hosted}')\nclass Mine(DeadMansDrawUniformRandom):\n    VERSION = "
+        f"@strategy('copied-{is_hosted}')\nclass Mine(DeadMansDrawUniformRandom):\n    VERSION = "
     )
-    files = [tmp_path / place for place in ("mine.py", "older.py", "x/mine.py")]
+    files = [tmp_path / file_name for file_name in ("mine.py", "older.py", "x/mine.py")]
     (tmp_path / "x").mkdir()
     for number, file in enumerate(files):
         file.write_text(f"{text}{number}\n")
     names = [register_strategy(parse_strategy(str(file))) for file in files]
     assert len(set(names)) == 3
     build = registry_for(get_game(None).strategy_package).build
-    built = [build(name, Random(1)) for name in names]
-    if hosted:
-        assert [strategy.VERSION for strategy in built] == [0, 1, 2]
+    strategies = [build(name, Random(1)) for name in names]
+    if is_hosted:
+        assert [strategy.VERSION for strategy in strategies] == [0, 1, 2]
 
 
 def test_missing_packages_name_make_setup_and_misspelt_names_are_guessed() -> None:
-    """An installed command names its extra (tests/e2e/test_installed.py)."""
+    """An installed command names its extra instead (tests/e2e/test_installed.py)."""
     assert str(missing_extra_error("export", "numpy", "env")).endswith(
         "not installed: type make setup."
     )
@@ -160,11 +166,11 @@ def test_missing_packages_name_make_setup_and_misspelt_names_are_guessed() -> No
         register_strategy(BuiltIn("captian"))
 
 
-EVERY = [Choice(str(action), action_name(action), action) for action in range(CHECK + 1)]
+ALL_BETS = [Choice(str(action), action_name(action), action) for action in range(CHECK + 1)]
 
 
 @pytest.mark.parametrize(
-    ("text", "means"),
+    ("text", "expected_names"),
     [
         ("11", ["Pair of aces"]),
         ("PAIR OF ACES", ["Pair of aces"]),
@@ -182,5 +188,7 @@ EVERY = [Choice(str(action), action_name(action), action) for action in range(CH
         ("²", []),
     ],
 )
-def test_a_move_is_matched_by_number_name_or_part_of_its_name(text: str, means: list[str]) -> None:
-    assert [choice.name for choice in matching_choices(text, EVERY)] == means
+def test_a_move_is_matched_by_number_name_or_part_of_its_name(
+    text: str, expected_names: list[str]
+) -> None:
+    assert [choice.name for choice in matching_choices(text, ALL_BETS)] == expected_names

@@ -1,6 +1,7 @@
 """A service's clock, its limits as headers state them, and how long reads are tried: by examples.
 
-Every second is told or virtual; `tests/property/test_budget.py` has what holds for any clock.
+Every second is told or virtual. `tests/property/test_request_budget.py` has what holds for any
+clock.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -178,7 +179,7 @@ def test_the_stated_end_of_a_window_is_read_by_the_clock_that_stated_it(
     """By its latest bound, and half a second later for the rounding."""
     state.remote_clock.update_from_write(EPOCH, 999.5, 1000)
     assert state.update_budget_from_headers(LIMIT_HEADERS, send(state), shown(30)) is None
-    assert state.request_budget.window_limit == 100
+    assert state.request_budget.max_requests_per_window == 100
     assert state.request_budget.remaining_requests(1000) == 20
     assert window_end(state) == pytest.approx(1060.5)
 
@@ -217,7 +218,7 @@ def test_headers_that_cannot_be_read_state_no_limit(
 ) -> None:
     for headers in ({**LIMIT_HEADERS, **wrong}, dict[str, str]()):
         assert state.update_budget_from_headers(headers, send(state), EPOCH) is None
-    assert state.request_budget.window_limit is None
+    assert state.request_budget.max_requests_per_window is None
 
 
 def test_an_answer_states_what_was_left_when_its_own_request_was_sent(
@@ -234,20 +235,20 @@ def test_a_service_is_slow_that_throttles_us(
     state: ClientSessionState, remaining: int, *, is_spent: bool
 ) -> None:
     assert not state.is_budget_exhausted
-    assert not state.is_slow
+    assert not state.is_late_or_throttled
     status = RateLimitStatus(100, remaining, 1, 1060, send(state))
     state.request_budget.update_and_detect_exhaustion(status, 1000)
-    assert state.is_budget_exhausted is state.is_slow is is_spent
+    assert state.is_budget_exhausted is state.is_late_or_throttled is is_spent
 
 
 def test_a_service_is_slow_that_answers_late(state: ClientSessionState) -> None:
     for seconds in (1, 1.5):
         state.request_budget.record_latency(seconds, 1000)
     assert not state.is_budget_exhausted
-    assert state.is_slow
+    assert state.is_late_or_throttled
     assert state.expected_extra_latency == timedelta(seconds=0.5)
     state.clock.sleep(timedelta(minutes=2))
-    assert not state.is_slow
+    assert not state.is_late_or_throttled
 
 
 def test_a_request_waits_for_the_budget_and_leaves_its_queue(state: ClientSessionState) -> None:

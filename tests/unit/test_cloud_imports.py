@@ -1,6 +1,6 @@
-"""Cold-start imports, the trimmed boto3 of the layer, and a library without research/.
+"""Imports at cold start, the layer's trimmed boto3, and the library without research/.
 
-The last is the folder cardsharp_tools/research/, which an installation may lack.
+An installation may lack the folder cardsharp_tools/research/.
 """
 
 import ast
@@ -18,8 +18,8 @@ from support.cli import Cli
 ROOT = Path(__file__).parents[2]
 TRIM = ROOT / "layers" / "dependencies" / "trim.py"
 SERVICES: frozenset[str] = runpy.run_path(str(TRIM))["SERVICES"]
-OF_THE_BOT = ["dynamodb", "sqs", "ssm"]
-DEPLOYED = {
+BOT_SERVICES = ["dynamodb", "sqs", "ssm"]
+DEPLOYED_ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "eu-central-1",
     "AWS_LAMBDA_FUNCTION_NAME": "f",
     "CARDSHARP_STORE": "dynamodb:t",
@@ -27,11 +27,11 @@ DEPLOYED = {
     "CARDSHARP_SECRET_ID": "/stack/arena",
 }
 
-READ_ONCE = """
+CACHED_LOADER_CODE = """
 import functools, botocore.session  # what AWS says of its services is read by one, not by each
 botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 """
-READY = f"""{READ_ONCE}
+PREPARED_CLIENTS_CODE = f"""{CACHED_LOADER_CODE}
 import importlib, json, os, sys
 import aws_lambda_powertools, boto3, pydantic, requests  # not ours, and the same for all
 for service in ("dynamodb", "sqs", "ssm"):
@@ -48,12 +48,12 @@ for function, variables in json.loads(sys.argv[1]):
         os._exit(0)
     os.wait()
 """
-AT_HOME = """
+LOCAL_IMPORTS_CODE = """
 import sys, cardsharp_tools.cli, cardsharp_tools.games.deadmansdraw.commands.bot
 later = {"worker.app", "rich.progress", "boto3", "cardsharp_tools.games.deadmansdraw.match_printer"}
 print(*later & sys.modules.keys())
 """
-ADDRESSES = f"""{READ_ONCE}
+CLIENT_ADDRESSES_CODE = f"""{CACHED_LOADER_CODE}
 import json, sys
 from boto3.session import Session
 told = {{}}
@@ -64,7 +64,7 @@ for region in ("eu-central-1", "us-east-1", "ap-southeast-7", "cn-north-1", "us-
         told[region, service] = [client.meta.endpoint_url, *client.meta.method_to_api_mapping]
 print(json.dumps(sorted(told.items())), Session.__module__)
 """
-WITHOUT = (
+WITHOUT_RESEARCH_CODE = (
     "import sys; sys.modules['cardsharp_tools.research'] = None; from "
     "cardsharp_tools.cli import main; "
     "main(sys.argv[1:]); main(['--help'])"
@@ -72,13 +72,13 @@ WITHOUT = (
 """An import of the folder fails as it does where there is none."""
 
 
-def run_program(program: str, *words: str, env: dict[str, str] | None = None) -> str:
-    command = [sys.executable, "-c", program, *words]
+def run_program(program: str, *arguments: str, env: dict[str, str] | None = None) -> str:
+    command = [sys.executable, "-c", program, *arguments]
     return subprocess.check_output(command, cwd=ROOT, env=env, text=True)  # noqa: S603 - our own
 
 
-READIES: tuple[tuple[str, tuple[str, ...], list[str]], ...] = (
-    *((function, (), OF_THE_BOT) for function in ("worker", "poller", "practice", "director")),
+EXPECTED_CLIENTS: tuple[tuple[str, tuple[str, ...], list[str]], ...] = (
+    *((function, (), BOT_SERVICES) for function in ("worker", "poller", "practice", "director")),
     ("game_api", ("CARDSHARP_QUEUE", "CARDSHARP_SECRET_ID"), ["dynamodb"]),
     ("pages", ("CARDSHARP_QUEUE",), ["dynamodb", "ssm", "pages"]),
     ("worker", ("AWS_LAMBDA_FUNCTION_NAME",), []),
@@ -88,30 +88,43 @@ READIES: tuple[tuple[str, tuple[str, ...], list[str]], ...] = (
 
 
 def test_r21_a_function_prepares_its_clients_at_start_and_only_if_deployed() -> None:
-    """It starts with a whole processor, and answers with a fourteenth of one.
+    """A function prepares its clients at start, because it has more processor time then.
 
-    Without a region it starts all the same: its first invocation says why it cannot be used.
+    Without a region it still starts; its first invocation reports why it cannot be used.
     """
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    base_environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("AWS_")
+    }
     function_environments = [
-        (function, {name: value for name, value in DEPLOYED.items() if name not in without})
-        for function, without, _ in READIES
+        (
+            function,
+            {
+                name: value
+                for name, value in DEPLOYED_ENVIRONMENT.items()
+                if name not in missing_variables
+            },
+        )
+        for function, missing_variables, _ in EXPECTED_CLIENTS
     ]
     output = run_program(
-        READY, json.dumps(function_environments), env={**plain, "HOME": "/nowhere"}
+        PREPARED_CLIENTS_CODE,
+        json.dumps(function_environments),
+        env={**base_environment, "HOME": "/nowhere"},
     )
-    assert [line.split() for line in output.splitlines()] == [ready for *_, ready in READIES]
+    assert [line.split() for line in output.splitlines()] == [
+        expected_clients for *_, expected_clients in EXPECTED_CLIENTS
+    ]
 
 
 def test_the_local_bot_imports_play_modules_lazily() -> None:
-    """Else its start takes long enough on a slow machine to cost a turn."""
-    assert run_program(AT_HOME) == "\n"
+    """Eager imports would make the start slow enough to cost a turn on a slow machine."""
+    assert run_program(LOCAL_IMPORTS_CODE) == "\n"
 
 
 def test_lab_works_without_the_research_package_and_hides_its_commands(cli: Cli) -> None:
     duel = ("lab", "duel", "draw-3", "draw-2", "--pairs", "3", "--workers", "1", "--json")
-    without, help_text = run_program(WITHOUT, *duel).split("\n", 1)
-    assert cli(*duel).out == f"{without}\n"
+    output_without_research, help_text = run_program(WITHOUT_RESEARCH_CODE, *duel).split("\n", 1)
+    assert cli(*duel).out == f"{output_without_research}\n"
     assert "research" in cli("--help").out
     assert "research" not in help_text
 
@@ -135,7 +148,9 @@ def test_trimmed_boto3_builds_the_same_clients_in_every_partition(tmp_path: Path
     def measure_clients() -> tuple[str, int]:
         """Return the clients' addresses and operations, and the file size without bytecode."""
         files = [file for file in tmp_path.rglob("*") if file.is_file() and file.suffix != ".pyc"]
-        addresses = run_program(ADDRESSES, *sorted(SERVICES), env={"PYTHONPATH": str(tmp_path)})
+        addresses = run_program(
+            CLIENT_ADDRESSES_CODE, *sorted(SERVICES), env={"PYTHONPATH": str(tmp_path)}
+        )
         return addresses, sum(file.stat().st_size for file in files)
 
     for name in ("boto3", "botocore"):

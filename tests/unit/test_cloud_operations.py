@@ -25,8 +25,8 @@ from cardsharp_tools.operations.stack_control import pause_new_matches
 RUNBOOK = "## Restore the match log"
 
 
-class Account:
-    """A stack in moto, of which only some resources exist."""
+class StackInMoto:
+    """Stack in moto of which only some resources exist."""
 
     def __init__(self, dynamodb: Any) -> None:  # noqa: ANN401 - a boto3 client
         from boto3.session import Session  # noqa: PLC0415 - within moto's context
@@ -34,9 +34,9 @@ class Account:
         session = Session(region_name="us-east-1")
         self.clients = {"dynamodb": dynamodb, "sqs": session.client("sqs")}
         self.table = create_table(dynamodb, "Matches")
-        create = self.clients["sqs"].create_queue
+        create_queue = self.clients["sqs"].create_queue
         self.urls = {
-            name: create(QueueName=name)["QueueUrl"] for name in ("queue", "letters", "ticks")
+            name: create_queue(QueueName=name)["QueueUrl"] for name in ("queue", "letters", "ticks")
         }
         outputs = {
             "MatchTable": self.table,
@@ -46,11 +46,11 @@ class Account:
             "TickLetterUrl": self.urls["letters"],
         }
         ids = {"Ticks": self.urls["ticks"]}
-        moment = datetime(2026, 1, 1, tzinfo=UTC)
+        updated_at = datetime(2026, 1, 1, tzinfo=UTC)
         parameters = {"MatchLimit": "6"}
         self.stack = Stack(
             name="stack",
-            updated_at=moment,
+            updated_at=updated_at,
             is_protected=False,
             parameters=parameters,
             outputs=outputs,
@@ -58,35 +58,37 @@ class Account:
             client=self.clients.__getitem__,
         )
 
-    def send(self, body: str) -> None:
+    def send_dead_letter(self, body: str) -> None:
         """Put a message on the dead-letter queue."""
         self.clients["sqs"].send_message(QueueUrl=self.urls["letters"], MessageBody=body)
 
-    def bodies(self, queue: str) -> list[str]:
+    def receive_bodies(self, queue: str) -> list[str]:
         """Receive the bodies of all messages of a queue."""
-        answer = self.clients["sqs"].receive_message(
+        response = self.clients["sqs"].receive_message(
             QueueUrl=self.urls[queue], MaxNumberOfMessages=10
         )
-        return sorted(message["Body"] for message in answer.get("Messages", []))
+        return sorted(message["Body"] for message in response.get("Messages", []))
 
 
 @pytest.fixture
-def account() -> Iterator[Account]:
+def stack_in_moto() -> Iterator[StackInMoto]:
     with moto_client() as dynamodb:
-        yield Account(dynamodb)
+        yield StackInMoto(dynamodb)
 
 
-def test_a_pause_returns_when_no_process_uses_older_settings(account: Account) -> None:
-    """A process that has read the settings just before reads them again by then."""
+def test_a_pause_returns_when_no_process_uses_older_settings(stack_in_moto: StackInMoto) -> None:
+    """A process that read the settings just earlier has read them again by then."""
     clock = FakeClock()
-    store = DynamoRuntimeSettings(DynamoTable(account.table, account.clients["dynamodb"]))
-    function = CachedRuntimeSettings(store, clock)
-    assert not function.read().paused
-    pause_new_matches(account.stack, clock=clock)
-    assert function.read().paused
+    store = DynamoRuntimeSettings(
+        DynamoTable(stack_in_moto.table, stack_in_moto.clients["dynamodb"])
+    )
+    settings_reader = CachedRuntimeSettings(store, clock)
+    assert not settings_reader.read().paused
+    pause_new_matches(stack_in_moto.stack, clock=clock)
+    assert settings_reader.read().paused
 
 
-UNREADABLE = (
+INVALID_MESSAGES = (
     "this is no match message",
     "5",
     json.dumps({"match_id": 5}),
@@ -96,33 +98,33 @@ UNREADABLE = (
 )
 
 
-def test_a_redrive_leaves_what_no_function_can_read(account: Account) -> None:
-    """It would only come back as a dead letter."""
-    good = json.dumps({"match_id": "abc", "game": "deadmansdraw"})
-    for body in (*UNREADABLE, good):
-        account.send(body)
-    assert [letter.body for letter in redrive(account.stack, None)] == [good]
-    assert account.bodies("queue") == [good]
-    letters = list_dead_letters(account.stack)
-    assert sorted(letter.body for letter in letters) == sorted(UNREADABLE)
+def test_a_redrive_leaves_what_no_function_can_read(stack_in_moto: StackInMoto) -> None:
+    """An invalid message stays in the queue, since it would only become a dead letter again."""
+    valid_message = json.dumps({"match_id": "abc", "game": "deadmansdraw"})
+    for body in (*INVALID_MESSAGES, valid_message):
+        stack_in_moto.send_dead_letter(body)
+    assert [letter.body for letter in redrive(stack_in_moto.stack, None)] == [valid_message]
+    assert stack_in_moto.receive_bodies("queue") == [valid_message]
+    letters = list_dead_letters(stack_in_moto.stack)
+    assert sorted(letter.body for letter in letters) == sorted(INVALID_MESSAGES)
     with pytest.raises(ConfigError, match=r"No function can read the message .* dlq drop"):
-        redrive(account.stack, letters[0].letter_id)
-    assert redrive(account.stack, None, DeadLetterQueueKind.DIRECTOR) == [], "none is a tick"
-    assert account.bodies("ticks") == []
-    assert len(account.bodies("letters")) == len(UNREADABLE)
+        redrive(stack_in_moto.stack, letters[0].letter_id)
+    assert redrive(stack_in_moto.stack, None, DeadLetterQueueKind.DIRECTOR) == [], "none is a tick"
+    assert stack_in_moto.receive_bodies("ticks") == []
+    assert len(stack_in_moto.receive_bodies("letters")) == len(INVALID_MESSAGES)
 
 
 def runbook_commands() -> Iterator[list[str]]:
-    """Yield the words of the commands of AWS's command line in the runbook."""
+    """Yield the arguments of each AWS command line in the runbook."""
     page = (REPOSITORY_ROOT / "docs" / "operations.md").read_text("utf-8")
     text = page.partition(RUNBOOK)[2].partition("\n## ")[0].replace("\\\n", " ")
     for line in re.findall(r"^ +(aws .*)$", text, re.MULTILINE):
         yield shlex.split(line)
 
 
-def run_as_aws(client: Any, words: list[str]) -> Any:  # noqa: ANN401 - a boto3 client, AWS's answer
+def run_as_aws(client: Any, command: list[str]) -> Any:  # noqa: ANN401 - a boto3 client, AWS's answer
     """Run a command of AWS's command line by boto3, with the parameters that its API knows."""
-    _, service, operation, *arguments = words
+    _, service, operation, *arguments = command
     assert service == "dynamodb"
     if operation == "wait":
         waiter, *arguments = arguments
@@ -144,24 +146,26 @@ def run_as_aws(client: Any, words: list[str]) -> Any:  # noqa: ANN401 - a boto3 
 
 
 def test_the_runbook_of_a_restored_table_leaves_the_stack_with_the_old_matches(
-    account: Account,
+    stack_in_moto: StackInMoto,
 ) -> None:
-    """Its commands as they are written; moto restores the present state at whatever moment."""
-    client, table, backup = account.clients["dynamodb"], account.table, ""
+    """The commands run as the runbook lists them; moto restores the current state."""
+    client, table, backup = stack_in_moto.clients["dynamodb"], stack_in_moto.table, ""
     log = DynamoMatchLog(table, FakeClock(), client)
     lease = log.acquire_lease("abc", "worker", timedelta(minutes=1), {"game": "deadmansdraw"})
     assert lease is not None
     log.finish(lease, {"result": "won"})
-    before = log.match("abc")
-    for words in runbook_commands():
-        names = [word.replace("BACKUP-ARN", backup).replace("TABLE", table) for word in words]
-        answer = run_as_aws(client, names)
-        if words[2] == "create-backup":
-            backup = answer["BackupDetails"]["BackupArn"]
-        if words[2] == "delete-table" and words[-1] == "TABLE":
+    original_record = log.match("abc")
+    for command in runbook_commands():
+        arguments = [
+            argument.replace("BACKUP-ARN", backup).replace("TABLE", table) for argument in command
+        ]
+        response = run_as_aws(client, arguments)
+        if command[2] == "create-backup":
+            backup = response["BackupDetails"]["BackupArn"]
+        if command[2] == "delete-table" and command[-1] == "TABLE":
             assert client.list_tables()["TableNames"] == [f"{table}-restored"]
     assert client.list_tables()["TableNames"] == [table]
-    assert log.match("abc") == before
+    assert log.match("abc") == original_record
     ttl = client.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
     assert (ttl["AttributeName"], ttl["TimeToLiveStatus"]) == ("expires_at", "ENABLED")
     backups = client.describe_continuous_backups(TableName=table)["ContinuousBackupsDescription"]

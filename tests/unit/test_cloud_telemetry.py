@@ -38,24 +38,24 @@ CANARY = 'can"ary-☃-81b2'
 
 
 @pytest.fixture
-def lines() -> Iterator[io.StringIO]:
+def log_stream() -> Iterator[io.StringIO]:
     with capture_log() as stream:
         yield stream
 
 
-def test_a_secret_appears_in_no_part_of_a_log_line(lines: io.StringIO) -> None:
-    """Nor does one within a longer one, or its basic token; nor of what the library logs."""
+def test_a_secret_appears_in_no_part_of_a_log_line(log_stream: io.StringIO) -> None:
+    """No secret, part of it or basic token is logged, also by the library's loggers."""
     credentials_redacted_in_logs("6364", CANARY)
     logger.info("password %s", CANARY, extra={"nested": {"deep": [CANARY]}})
     try:
         int(CANARY)
     except ValueError:
         logger.exception("failed")
-    written = lines.getvalue()
-    for form in (CANARY, json.dumps(CANARY)[1:-1], "ary-"):
-        assert form not in written
-    assert written.count(REDACTED) >= 4
-    assert [json.loads(line)["message"] for line in written.splitlines()] == [
+    log_text = log_stream.getvalue()
+    for secret_form in (CANARY, json.dumps(CANARY)[1:-1], "ary-"):
+        assert secret_form not in log_text
+    assert log_text.count(REDACTED) >= 4
+    assert [json.loads(line)["message"] for line in log_text.splitlines()] == [
         f"password {REDACTED}",
         "failed",
     ]
@@ -64,8 +64,8 @@ def test_a_secret_appears_in_no_part_of_a_log_line(lines: io.StringIO) -> None:
     credentials_redacted_in_logs("user-1", "sesame-55")
     logger.warning("sent Authorization: Basic dXNlci0xOnNlc2FtZS01NQ==")
     logging.getLogger("cardsharp.scout").warning("got %s", "sesame-55", extra={"match_id": "m"})
-    assert "dXNlci0xOnNlc2FtZS01NQ" not in lines.getvalue()
-    *_, line = metric_lines(lines)
+    assert "dXNlci0xOnNlc2FtZS01NQ" not in log_stream.getvalue()
+    *_, line = metric_lines(log_stream)
     assert (line["message"], line["match_id"]) == (f"got {REDACTED}", "m")
 
 
@@ -81,23 +81,23 @@ def test_metrics_without_an_alarm_are_logged_but_not_emitted() -> None:
     meter.flush()
     meter.count(MetricName.ARENA_ERRORS, status="429")
     meter.flush()
-    mixed, error = metric_lines(meter.stream)
-    assert mixed["MatchesWon"] == [1.0]
-    (described,) = mixed["_aws"]["CloudWatchMetrics"]
-    assert [metric["Name"] for metric in described["Metrics"]] == ["SuccessfulPolls"]
-    assert (error["ArenaErrors"], error["status"]) == ([1.0], "429")
-    assert "_aws" not in error
+    mixed_line, error_line = metric_lines(meter.stream)
+    assert mixed_line["MatchesWon"] == [1.0]
+    (metric_directive,) = mixed_line["_aws"]["CloudWatchMetrics"]
+    assert [metric["Name"] for metric in metric_directive["Metrics"]] == ["SuccessfulPolls"]
+    assert (error_line["ArenaErrors"], error_line["status"]) == ([1.0], "429")
+    assert "_aws" not in error_line
 
 
 def test_no_count_of_parallel_threads_is_lost() -> None:
     meter = CloudWatchMetrics()
     meter.stream = stream = io.StringIO()
 
-    def play(_me: int) -> None:
+    def count_actions(_me: int) -> None:
         for _ in range(101):
             meter.count(MetricName.ACTIONS)
 
-    run_concurrently(8, play)
+    run_concurrently(8, count_actions)
     meter.flush()
     values = [line["Actions"] for line in metric_lines(stream)]
     assert sum(len(value) for value in values) == 808
@@ -105,10 +105,10 @@ def test_no_count_of_parallel_threads_is_lost() -> None:
 
 
 def test_a_retry_is_counted_and_logged_without_call_arguments(
-    lines: io.StringIO, monkeypatch: pytest.MonkeyPatch
+    log_stream: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meter = CloudWatchMetrics()
-    meter.stream = lines
+    meter.stream = log_stream
     monkeypatch.setattr(telemetry, "metrics_recorder", meter)
     previous_hooks, failures = get_on_retry_hooks(), iter([OSError("reset")])
     install_retry_counter()
@@ -124,18 +124,18 @@ def test_a_retry_is_counted_and_logged_without_call_arguments(
     finally:
         set_on_retry_hooks(previous_hooks)
     meter.flush()
-    retry_line, counted = metric_lines(lines)
+    retry_line, metric_line = metric_lines(log_stream)
     assert retry_line["message"] == "Trying again"
     assert retry_line["cause"] == "OSError('reset')"
-    assert counted["Retries"] == [1.0]
-    assert "hush-hush" not in lines.getvalue()
+    assert metric_line["Retries"] == [1.0]
+    assert "hush-hush" not in log_stream.getvalue()
 
 
 @pytest.mark.parametrize("is_function", [True, False])
 def test_a_retry_names_the_request_and_the_cause(
-    lines: io.StringIO, tmp_path: Path, *, is_function: bool
+    log_stream: io.StringIO, tmp_path: Path, *, is_function: bool
 ) -> None:
-    """In the log of a function, and in the file of a command, such as contest.log."""
+    """The retry is in the log of a function, and in the file of a command (contest.log)."""
     previous_hooks = get_on_retry_hooks()
     if is_function:
         install_retry_counter()
@@ -152,7 +152,7 @@ def test_a_retry_names_the_request_and_the_cause(
             client.get_match("5e8f")
     finally:
         set_on_retry_hooks(previous_hooks)
-    log = lines.getvalue() if is_function else (tmp_path / "contest.log").read_text()
+    log = log_stream.getvalue() if is_function else (tmp_path / "contest.log").read_text()
     (line,) = [line for line in log.splitlines() if "etry" in line]
     assert line.count("GET /api/matches/5e8f") == 2, "as the call, and in the cause"
     assert "Unreachable" in line
@@ -160,26 +160,30 @@ def test_a_retry_names_the_request_and_the_cause(
 
 
 PASSWORD = "canary-7f3a"
-GOOD = {
+VALID_ENVIRONMENT = {
     "CARDSHARP_ARENA_URL": "https://arena.example/",
     "CARDSHARP_USER": "6364",
     "CARDSHARP_PASSWORD": PASSWORD,
 }
 
 
-def faults(changes: dict[str, str], without: str = "") -> list[str]:
-    environment = {key: value for key, value in {**GOOD, **changes}.items() if key != without}
-    with pytest.raises(ConfigError) as caught:
+def settings_errors(changes: dict[str, str], missing_variable: str = "") -> list[str]:
+    environment = {
+        key: value
+        for key, value in {**VALID_ENVIRONMENT, **changes}.items()
+        if key != missing_variable
+    }
+    with pytest.raises(ConfigError) as error_info:
         ArenaBotSettings.load(environment)
-    assert PASSWORD not in str(caught.value)
-    return str(caught.value).splitlines()
+    assert PASSWORD not in str(error_info.value)
+    return str(error_info.value).splitlines()
 
 
 def test_half_of_the_action_timeout_is_reserved_for_the_response() -> None:
-    """Connecting may not take it all: an action that is sent late may arrive too late."""
+    """Connecting may take at most half: an action that is sent late may arrive too late."""
     for connect, expected_seconds in (("10", 1.5), ("1", 1)):
         overrides = {"CARDSHARP_CONNECT_SECONDS": connect, "CARDSHARP_ACT_SECONDS": "3"}
-        limits = ArenaBotSettings.load({**GOOD, **overrides}).limits
+        limits = ArenaBotSettings.load({**VALID_ENVIRONMENT, **overrides}).request_limits
         assert (limits.connect_timeout, limits.action_timeout) == (
             timedelta(seconds=expected_seconds),
             timedelta(seconds=3),
@@ -187,21 +191,25 @@ def test_half_of_the_action_timeout_is_reserved_for_the_response() -> None:
 
 
 def test_all_invalid_settings_are_reported_together() -> None:
-    wrong = {"ARENA_URL": "http://arena.example", "LEASE_SECONDS": "soon", "STORE": "mongodb:x"}
-    url, lease, *other_faults = faults(
-        {f"CARDSHARP_{k}": v for k, v in {**wrong, "TAG": "a"}.items()}
+    invalid_settings = {
+        "ARENA_URL": "http://arena.example",
+        "LEASE_SECONDS": "soon",
+        "STORE": "mongodb:x",
+    }
+    url_error, lease_error, *other_errors = settings_errors(
+        {f"CARDSHARP_{k}": v for k, v in {**invalid_settings, "TAG": "a"}.items()}
     )
     expected = "CARDSHARP_ARENA_URL cannot be used; it must be the arena's address, https"
-    assert url.startswith(expected)
-    assert lease.endswith("number of seconds: how long a lease is valid unless renewed.")
-    assert other_faults == [
+    assert url_error.startswith(expected)
+    assert lease_error.endswith("number of seconds: how long a lease is valid unless renewed.")
+    assert other_errors == [
         "CARDSHARP_STORE cannot be used; it must be sqlite:FILE or dynamodb:TABLE.",
         "CARDSHARP_TAG is no setting; did you mean CARDSHARP_TAGS?",
     ]
 
 
 @pytest.mark.parametrize(
-    ("url", "private"),
+    ("url", "is_private"),
     [
         ("http://192.168.1.7:8080", True),
         ("http://[fd00::7]:8080", True),
@@ -213,50 +221,61 @@ def test_all_invalid_settings_are_reported_together() -> None:
     ],
 )
 def test_plain_http_in_a_private_network_must_be_allowed_explicitly(
-    url: str, private: bool
+    url: str, is_private: bool
 ) -> None:
     variables = {"CARDSHARP_ARENA_URL": url}
-    assert faults(variables)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
-    insecure = {**variables, "CARDSHARP_ARENA_INSECURE": "true"}
-    if private:
-        assert ArenaBotSettings.load({**GOOD, **insecure}).address == ServiceAddress(
-            url, None, allow_plain_http=True
-        )
+    assert settings_errors(variables)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
+    insecure_variables = {**variables, "CARDSHARP_ARENA_INSECURE": "true"}
+    if is_private:
+        assert ArenaBotSettings.load(
+            {**VALID_ENVIRONMENT, **insecure_variables}
+        ).address == ServiceAddress(url, None, allow_plain_http=True)
     else:
-        assert faults(insecure)[0].startswith("CARDSHARP_ARENA_URL cannot be used")
+        assert settings_errors(insecure_variables)[0].startswith(
+            "CARDSHARP_ARENA_URL cannot be used"
+        )
 
 
 def test_credentials_are_a_pair_or_a_secret_and_the_password_is_in_no_text() -> None:
-    assert faults({}, without="CARDSHARP_PASSWORD")[0].startswith("The arena's credentials are")
-    assert faults({"CARDSHARP_SECRET_ID": "s"})[0].startswith("CARDSHARP_SECRET_ID excludes")
-    setting_faults = faults({"CARDSHARP_PASSWROD": PASSWORD}, without="CARDSHARP_PASSWORD")
-    assert setting_faults[0] == "CARDSHARP_PASSWROD is no setting; did you mean CARDSHARP_PASSWORD?"
-    settings = ArenaBotSettings.load(GOOD)
+    assert settings_errors({}, missing_variable="CARDSHARP_PASSWORD")[0].startswith(
+        "The arena's credentials are"
+    )
+    assert settings_errors({"CARDSHARP_SECRET_ID": "s"})[0].startswith(
+        "CARDSHARP_SECRET_ID excludes"
+    )
+    errors = settings_errors(
+        {"CARDSHARP_PASSWROD": PASSWORD}, missing_variable="CARDSHARP_PASSWORD"
+    )
+    assert errors[0] == "CARDSHARP_PASSWROD is no setting; did you mean CARDSHARP_PASSWORD?"
+    settings = ArenaBotSettings.load(VALID_ENVIRONMENT)
     assert PASSWORD not in f"{settings!r} {settings} {settings.model_dump_json()}"
 
 
-NO_DURATIONS = ("0", "-1", "nan", "inf", "1e400", "3s", "1e300")
-NO_TIMES = ("9:00-18:00", "18:00-09:00", "09:00-09:00", "09:00-24:01", "09:60-18:00")
-NO_WINDOWS = ("Sat", "Sat, Sun", "Sam 09:00-18:00", "Sat 09:00-18:00; Sun 09:00-18:00")
-NO_DAYS = ("2026-02-30 09:00-18:00", *map("Sat {}".format, NO_TIMES))
+INVALID_DURATIONS = ("0", "-1", "nan", "inf", "1e400", "3s", "1e300")
+INVALID_TIMES = ("9:00-18:00", "18:00-09:00", "09:00-09:00", "09:00-24:01", "09:60-18:00")
+INVALID_WINDOWS = ("Sat", "Sat, Sun", "Sam 09:00-18:00", "Sat 09:00-18:00; Sun 09:00-18:00")
+INVALID_DAYS = ("2026-02-30 09:00-18:00", *map("Sat {}".format, INVALID_TIMES))
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [*product(["PACE_SECONDS"], NO_DURATIONS), *product(["WINDOWS"], [*NO_WINDOWS, *NO_DAYS])],
+    [
+        *product(["PACE_SECONDS"], INVALID_DURATIONS),
+        *product(["WINDOWS"], [*INVALID_WINDOWS, *INVALID_DAYS]),
+    ],
 )
 def test_an_invalid_duration_or_window_is_refused(name: str, value: str) -> None:
-    assert len(faults({f"CARDSHARP_{name}": value})) == 1
+    assert len(settings_errors({f"CARDSHARP_{name}": value})) == 1
 
 
 def is_open(windows: str, moment: str) -> bool:
     timestamp = datetime.fromisoformat(moment).replace(tzinfo=UTC)
-    settings = ArenaBotSettings.load({**GOOD, "CARDSHARP_WINDOWS": windows})
+    settings = ArenaBotSettings.load({**VALID_ENVIRONMENT, "CARDSHARP_WINDOWS": windows})
     return any(window.is_open(timestamp) for window in settings.windows)
 
 
 @pytest.mark.parametrize(
-    ("windows", "opens", "closed"),
+    ("windows", "open_time", "closed_time"),
     [
         ("Sun 09:00-18:00", "2026-11-22 09:00", "2026-11-22 18:00"),
         ("Sun 09:00-18:00", "2026-11-29 17:59:59", "2026-11-23 12:00"),
@@ -265,21 +284,21 @@ def is_open(windows: str, moment: str) -> bool:
         ("Sat 20:00-24:00, Sun 00:00-02:00", "2026-11-22 01:00", "2026-11-22 03:00"),
     ],
 )
-def test_a_window_is_open_on_its_days(windows: str, opens: str, closed: str) -> None:
-    assert is_open(windows, opens)
-    assert not is_open(windows, closed)
-    assert not is_open("", opens)
+def test_a_window_is_open_on_its_days(windows: str, open_time: str, closed_time: str) -> None:
+    assert is_open(windows, open_time)
+    assert not is_open(windows, closed_time)
+    assert not is_open("", open_time)
 
 
 def test_repeated_messages_are_logged_once_a_minute_with_their_count(tmp_path: Path) -> None:
     clock = [0.0]
-    sparing = RepeatFilter(lambda: clock[0])
+    repeat_filter = RepeatFilter(lambda: clock[0])
     messages = []
     for second in range(0, 121, 20):
         clock[0] = float(second)
         for text in ("no handle", "no room"):
             record = logging.makeLogRecord({"levelno": logging.ERROR, "msg": text, "name": "x"})
-            if sparing.filter(record):
+            if repeat_filter.filter(record):
                 messages.append((second, record.getMessage()))
     repeat_note = "(2 times more in the meantime)"
     assert messages == [
@@ -311,24 +330,30 @@ def test_a_long_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_newest_bot_holds_its_slot_and_other_slots_are_independent(tmp_path: Path) -> None:
-    def place(store: str, user: str = "us") -> AbstractContextManager[Callable[[], bool]]:
+    def acquire_slot(store: str, user: str = "us") -> AbstractContextManager[Callable[[], bool]]:
         settings = SimpleNamespace(store=store, arena_url="http://a", watch=timedelta(seconds=1))
-        offering = SimpleNamespace(watch=None)
-        bot_environment: Any = SimpleNamespace(settings=settings, player_id=user, offering=offering)
+        dispatcher = SimpleNamespace(watch=None)
+        bot_environment: Any = SimpleNamespace(
+            settings=settings, player_id=user, offering=dispatcher
+        )
         return bot_slot_acquirer(bot_environment)
 
     store = f"sqlite:{tmp_path / 'm.db'}"
-    with place(store) as slot:
-        with place(store) as other_slot:
+    with acquire_slot(store) as slot:
+        with acquire_slot(store) as other_slot:
             assert other_slot()
             assert not slot()
             assert other_slot()
         assert slot()
-    with place(store) as slot:
+    with acquire_slot(store) as slot:
         assert slot()
-        for theirs in place(store, "them"), place(f"{store}2"), place("dynamodb:table"):
-            with theirs as their:
-                assert their()
+        for other_slot_context in (
+            acquire_slot(store, "them"),
+            acquire_slot(f"{store}2"),
+            acquire_slot("dynamodb:table"),
+        ):
+            with other_slot_context as is_holder:
+                assert is_holder()
 
 
 def test_a_setting_that_was_retired_is_ignored_with_one_warning(

@@ -1,4 +1,4 @@
-"""Every format of a contest for 2 to 64 teams, and how matches decide a pairing."""
+"""Contest formats for 2 to 64 teams, and series outcomes that decide a pairing."""
 
 import sys
 from collections import Counter, defaultdict
@@ -38,92 +38,104 @@ from cardsharp.contest.formats.pairing import (
     Pairings,
     SeriesRules,
 )
-from cardsharp.contest.formats.pods import PodFormat
+from cardsharp.contest.formats.pods import MultiTeamMatchFormat
 from cardsharp.contest.formats.round_robin import RoundRobin
 from cardsharp.contest.formats.swiss import Swiss
 from cardsharp.contest.models import ContestSettings, build_result, outcomes_by_key
 
 
-def named(number: int) -> list[str]:
-    """So many teams, the best seed first."""
-    return [f"t{place}" for place in range(number)]
+def team_names(team_count: int) -> list[str]:
+    """Return names of that many teams, the best seed first."""
+    return [f"t{index}" for index in range(team_count)]
 
 
 @dataclass(frozen=True)
-class Decided:
-    """A contest that was held: its pairings, how each ended, and those decided at one time."""
+class SimulatedContest:
+    """Complete contest: its pairings, their outcomes, and the pairings decided together."""
 
     pairings: Pairings
-    decided: dict[str, PairingOutcome]
+    outcomes: dict[str, PairingOutcome]
     waves: list[list[Pairing]]
 
 
-def decided_by(
+def simulate_contest(
     form: Format, teams: Sequence[str], decide: Callable[[Pairing], PairingOutcome]
-) -> Decided:
-    """A whole contest: all that can be played is decided, then what follows from it."""
-    decided: dict[str, PairingOutcome] = {}
+) -> SimulatedContest:
+    """Decide all open pairings and the pairings that follow, up to the end of the contest."""
+    outcomes: dict[str, PairingOutcome] = {}
     waves: list[list[Pairing]] = []
     pairings: Pairings = ()
     while True:
         decided_pairings = tuple(
-            (pairing, decided[pairing.key]) for pairing in pairings
+            (pairing, outcomes[pairing.key]) for pairing in pairings
         )  # as a director knows it
         pairings = form.replace_matching_fields(
             drawn_rounds=(decided_pairings,)
-        ).determined_pairings(teams, decided)
+        ).determined_pairings(teams, outcomes)
         assert {*chain(*waves)} <= {*pairings}, "a pairing has changed"
-        waiting = [pairing for pairing in pairings if pairing.key not in decided]
-        if not waiting:
-            return Decided(pairings, decided, waves)
-        decided |= {pairing.key: decide(pairing) for pairing in waiting}
-        waves.append(waiting)
+        open_pairings = [pairing for pairing in pairings if pairing.key not in outcomes]
+        if not open_pairings:
+            return SimulatedContest(pairings, outcomes, waves)
+        outcomes |= {pairing.key: decide(pairing) for pairing in open_pairings}
+        waves.append(open_pairings)
 
 
-def by_chance(chance: Random) -> Callable[[Pairing], PairingOutcome]:
+def random_decider(rng: Random) -> Callable[[Pairing], PairingOutcome]:
     def decide(pairing: Pairing) -> PairingOutcome:
-        winner = None if chance.random() < 0.1 else chance.choice(pairing.teams)
+        winner = None if rng.random() < 0.1 else rng.choice(pairing.teams)
         return PairingOutcome(tuple(1 + (team == winner) for team in pairing.teams), winner)
 
     return decide
 
 
-def once_a_round(pairings: Sequence[Pairing]) -> bool:
+def has_no_double_bookings(pairings: Sequence[Pairing]) -> bool:
     seats = Counter((pairing.round, team) for pairing in pairings for team in pairing.teams)
     return set(seats.values()) == {1}
 
 
 def test_round_robin_pairs_every_two_teams_once_without_double_bookings() -> None:
-    for number in range(2, 65):
-        pairings = RoundRobin().determined_pairings(named(number), {})
+    for team_count in range(2, 65):
+        pairings = RoundRobin().determined_pairings(team_names(team_count), {})
         pairs = {frozenset(pairing.teams) for pairing in pairings}
-        assert len(pairings) == len(pairs) == number * (number - 1) // 2
+        assert len(pairings) == len(pairs) == team_count * (team_count - 1) // 2
         assert len({pairing.key for pairing in pairings}) == len(pairings)
-        assert once_a_round(pairings)
-        assert max(pairing.round for pairing in pairings) == number - 1 + number % 2
+        assert has_no_double_bookings(pairings)
+        assert max(pairing.round for pairing in pairings) == team_count - 1 + team_count % 2
 
 
 def test_standings_are_by_points_then_matches_and_a_bye_scores_a_point() -> None:
-    """But not for a round that was played before its team came."""
-    teams = named(4)
-    won = {"t0 t1": None, "t0 t2": "t0", "t0 t3": "t0", "t1 t2": "t1", "t1 t3": "t1", "t2 t3": None}
-    decided = {}
+    """A tied pairing gives half a point to both; teams that are level share a rank.
+
+    A late team gets no point for a round that was played before it entered.
+    """
+    teams = team_names(4)
+    winner_by_pairing = {
+        "t0 t1": None,
+        "t0 t2": "t0",
+        "t0 t3": "t0",
+        "t1 t2": "t1",
+        "t1 t3": "t1",
+        "t2 t3": None,
+    }
+    outcomes = {}
     for pairing in RoundRobin().determined_pairings(teams, {}):
-        winner = won[" ".join(pairing.teams)]
+        winner = winner_by_pairing[" ".join(pairing.teams)]
         wins = (3, 3) if winner is None else (5, 0) if pairing.teams == ("t0", "t2") else (3, 2)
-        decided[pairing.key] = PairingOutcome(wins, winner)
-    assert RoundRobin().scores(teams, decided) == {"t0": 2.5, "t1": 2.5, "t2": 0.5, "t3": 0.5}
-    assert RoundRobin().standings(teams, decided) == [["t0"], ["t1"], ["t3"], ["t2"]]
+        outcomes[pairing.key] = PairingOutcome(wins, winner)
+    assert RoundRobin().scores(teams, outcomes) == {"t0": 2.5, "t1": 2.5, "t2": 0.5, "t3": 0.5}
+    assert RoundRobin().standings(teams, outcomes) == [["t0"], ["t1"], ["t3"], ["t2"]]
     assert RoundRobin().standings(teams, {}) == [teams]
-    teams, form = named(3), Swiss()
+    teams, form = team_names(3), Swiss()
     assert form.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 1}
-    late = form.replace_matching_fields(late_joiners=(("t2", 2),))
-    assert late.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
+    form_with_late_team = form.replace_matching_fields(late_joiners=(("t2", 2),))
+    assert form_with_late_team.scores(teams, {}) == {"t0": 0, "t1": 0, "t2": 0}
 
 
-@pytest.mark.parametrize("form", [RoundRobin(), Swiss(), PodFormat()], ids=["all", "swiss", "pods"])
+@pytest.mark.parametrize(
+    "form", [RoundRobin(), Swiss(), MultiTeamMatchFormat()], ids=["all", "swiss", "pods"]
+)
 def test_a_level_pairing_is_half_a_point_for_both_teams(form: Format) -> None:
-    teams = named(2)
+    teams = team_names(2)
     (pairing,) = form.determined_pairings(teams, {})
     for winner, scores, places in (
         (None, [0.5, 0.5], [["t0", "t1"]]),
@@ -135,12 +147,12 @@ def test_a_level_pairing_is_half_a_point_for_both_teams(form: Format) -> None:
 
 
 def test_a_bye_between_pairs_at_tables_is_as_much_as_a_level_match() -> None:
-    assert PodFormat(2).scores(named(3), {}) == {"t0": 0, "t1": 0, "t2": 0.5}
+    assert MultiTeamMatchFormat(2).scores(team_names(3), {}) == {"t0": 0, "t1": 0, "t2": 0.5}
 
 
 def test_two_level_pairings_are_as_much_as_a_victory_and_a_defeat() -> None:
     """Who is level in all, `t0` and `t3`, shares a place."""
-    teams, winners = named(4), {("t0", "t1"): "t0", ("t0", "t2"): "t2"}
+    teams, winners = team_names(4), {("t0", "t1"): "t0", ("t0", "t2"): "t2"}
     decided = {
         pairing.key: PairingOutcome((1, 1), winners.get(pairing.teams))
         for pairing in RoundRobin().determined_pairings(teams, {})
@@ -153,86 +165,94 @@ def test_two_level_pairings_are_as_much_as_a_victory_and_a_defeat() -> None:
 def test_viewing_a_contest_needs_no_pairing_library(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And what was drawn stays while all before it does, however a later version would draw."""
-    cup, teams = ContestSettings("cup", name), named(6)
-    contest = decided_by(cup.format_without_history, teams, by_chance(Random(1)))
+    """Pairings are read from the records, however a later version would pair the teams."""
+    contest_settings, teams = ContestSettings("cup", name), team_names(6)
+    contest = simulate_contest(
+        contest_settings.format_without_history, teams, random_decider(Random(1))
+    )
     results = [
-        build_result(pairing, contest.decided[pairing.key], (), (), None)
+        build_result(pairing, contest.outcomes[pairing.key], (), (), None)
         for pairing in contest.pairings
     ]
     results = [replace(result, decided=result.round < 3) for result in results if result.round <= 3]
     monkeypatch.setitem(sys.modules, "networkx", None)
     for form in (
-        cup.format_with_history((), results),
-        cup.format_with_history((), results, may_draw=True),
+        contest_settings.format_with_history((), results),
+        contest_settings.format_with_history((), results, may_draw=True),
     ):
         assert form.determined_pairings(teams, outcomes_by_key(results)) == tuple(
             result.as_pairing for result in results
         )
-    ruled = outcomes_by_key([replace(results[0], winner=None, wins=(0, 0)), *results[1:]])
+    overruled_outcomes = outcomes_by_key(
+        [replace(results[0], winner=None, wins=(0, 0)), *results[1:]]
+    )
     assert {
         pairing.round
-        for pairing in cup.format_with_history((), results).determined_pairings(teams, ruled)
+        for pairing in contest_settings.format_with_history((), results).determined_pairings(
+            teams, overruled_outcomes
+        )
     } == {1}
 
 
 @pytest.mark.parametrize("form", [Swiss(), LadderFormat()], ids=["swiss", "ladder"])
 @settings(max_examples=12, deadline=None)
-@given(number=st.integers(2, case_count(12, full=64)), seed=st.integers(0, 2**32))
+@given(team_count=st.integers(2, case_count(12, full=64)), seed=st.integers(0, 2**32))
 def test_paired_rounds_give_all_teams_equally_many_matches(
-    form: RoundByRoundFormat, number: int, seed: int
+    form: RoundByRoundFormat, team_count: int, seed: int
 ) -> None:
-    teams = named(number)
-    contest = decided_by(form, teams, by_chance(Random(seed)))
-    assert len(contest.waves) == contest.pairings[-1].round == form.round_count(number)
-    assert once_a_round(contest.pairings)
-    games = Counter(team for pairing in contest.pairings for team in pairing.teams)
-    assert max(games.values()) - min(games[team] for team in teams) <= number % 2
+    teams = team_names(team_count)
+    contest = simulate_contest(form, teams, random_decider(Random(seed)))
+    assert len(contest.waves) == contest.pairings[-1].round == form.round_count(team_count)
+    assert has_no_double_bookings(contest.pairings)
+    match_counts = Counter(team for pairing in contest.pairings for team in pairing.teams)
+    assert max(match_counts.values()) - min(match_counts[team] for team in teams) <= team_count % 2
     pairs = {frozenset(pairing.teams) for pairing in contest.pairings}
     assert len(pairs) == len(contest.pairings) or not isinstance(form, Swiss)
-    table = form.standings(teams, contest.decided)
-    assert sorted(team for place in table for team in place) == sorted(teams)
+    standings = form.standings(teams, contest.outcomes)
+    assert sorted(team for rank_group in standings for team in rank_group) == sorted(teams)
 
 
 @settings(max_examples=15, deadline=None)
-@given(number=st.integers(2, 20), seats=st.integers(2, 8), seed=st.integers(0, 2**32))
-@example(number=7, seats=2, seed=1)  # one of the pairs is missing each round
-def test_tables_are_full_and_the_best_ends_first(number: int, seats: int, seed: int) -> None:
-    """Everybody sits at one table a round, but for one where the last of the pairs is missing."""
-    teams, form, chance = named(number), PodFormat(seats), Random(seed)
-    strength = {team: chance.random() for team in teams}
+@given(team_count=st.integers(2, 20), seats=st.integers(2, 8), seed=st.integers(0, 2**32))
+@example(team_count=7, seats=2, seed=1)  # one of the pairs is missing each round
+def test_pods_are_full_and_the_strongest_team_ends_first(
+    team_count: int, seats: int, seed: int
+) -> None:
+    """Each team plays in a single pod a round, apart from the bye of an odd team."""
+    teams, form, rng = team_names(team_count), MultiTeamMatchFormat(seats), Random(seed)
+    strength = {team: rng.random() for team in teams}
 
-    def decide(table: Pairing) -> PairingOutcome:
-        score = MatchScore(tuple(strength[team] for team in table.teams), None)
-        winner = max(table.teams, key=strength.__getitem__)
-        return PairingOutcome.from_scores(table.teams, [score], winner)
+    def decide(pod: Pairing) -> PairingOutcome:
+        score = MatchScore(tuple(strength[team] for team in pod.teams), None)
+        winner = max(pod.teams, key=strength.__getitem__)
+        return PairingOutcome.from_scores(pod.teams, [score], winner)
 
-    contest = decided_by(form, teams, decide)
-    assert once_a_round(contest.pairings)
-    assert len(contest.waves) == -(-(number - 1) // (seats - 1))
-    alone = seats == 2 and number % 2
+    contest = simulate_contest(form, teams, decide)
+    assert has_no_double_bookings(contest.pairings)
+    assert len(contest.waves) == -(-(team_count - 1) // (seats - 1))
+    has_bye = seats == 2 and team_count % 2
     for wave in contest.waves:
-        sizes = {len(table.teams) for table in wave}
+        sizes = {len(pod.teams) for pod in wave}
         assert 2 <= min(sizes) <= max(sizes) <= min(seats, min(sizes) + 1)
-        assert sum(len(table.teams) for table in wave) == number - alone
-    idle = Counter({team: len(contest.waves) for team in teams})
-    idle.subtract(team for table in contest.pairings for team in table.teams)
-    assert max(idle.values()) - min(idle.values()) <= 1
-    best, *_, last = form.standings(teams, contest.decided)
+        assert sum(len(pod.teams) for pod in wave) == team_count - has_bye
+    idle_counts = Counter({team: len(contest.waves) for team in teams})
+    idle_counts.subtract(team for pod in contest.pairings for team in pod.teams)
+    assert max(idle_counts.values()) - min(idle_counts.values()) <= 1
+    first_rank, *_, last_rank = form.standings(teams, contest.outcomes)
     weakest, *_, strongest = sorted(teams, key=strength.__getitem__)
-    assert alone or (best, last) == ([strongest], [weakest])
+    assert has_bye or (first_rank, last_rank) == ([strongest], [weakest])
 
 
-def test_table_winner_ranks_first_and_points_rank_the_remaining_players() -> None:
-    teams, form = named(4), PodFormat()
-    (table,) = form.determined_pairings(teams, {})
+def test_pod_winner_ranks_first_and_points_rank_the_remaining_teams() -> None:
+    teams, form = team_names(4), MultiTeamMatchFormat()
+    (pod,) = form.determined_pairings(teams, {})
     scores = [MatchScore((5, 0, -1.5, 2), 0), MatchScore((0, 9, -1.5, 3), 1)]
-    decision = SeriesRules(2, by_points=True).outcome(table, scores)
+    decision = SeriesRules(2, by_points=True).outcome(pod, scores)
     assert decision == PairingOutcome((1, 1, 0, 0), "t1", (5, 9, -3, 5))
-    assert form.standings(teams, {table.key: decision}) == [["t1"], ["t0", "t3"], ["t2"]]
-    ruled = PairingOutcome.from_scores(table.teams, scores, "t2")
-    assert form.standings(teams, {table.key: ruled}) == [["t2"], ["t1"], ["t0", "t3"]]
-    assert [table.seating_of_match(n)[0] for n in range(5)] == ["t0", "t1", "t2", "t3", "t0"]
+    assert form.standings(teams, {pod.key: decision}) == [["t1"], ["t0", "t3"], ["t2"]]
+    overruled_outcome = PairingOutcome.from_scores(pod.teams, scores, "t2")
+    assert form.standings(teams, {pod.key: overruled_outcome}) == [["t2"], ["t1"], ["t0", "t3"]]
+    assert [pod.seating_of_match(n)[0] for n in range(5)] == ["t0", "t1", "t2", "t3", "t0"]
     assert [PAIRING.seating_of_match(n)[0] for n in range(4)] == [
         "better",
         "other",
@@ -243,7 +263,7 @@ def test_table_winner_ranks_first_and_points_rank_the_remaining_players() -> Non
 
 PAIRING = Pairing("1", 1, "winners", ("better", "other"))
 FIRST, SECOND, DRAW = MatchScore((9, 4), 0), MatchScore((3, 8), 1), MatchScore((7, 7), None)
-LEVEL, ABSENT = [FIRST, SECOND, FIRST, SECOND, DRAW], [MatchScore((0, 0), None)] * 4
+LEVEL_SCORES, ABSENT_SCORES = [FIRST, SECOND, FIRST, SECOND, DRAW], [MatchScore((0, 0), None)] * 4
 
 
 @pytest.mark.parametrize(
@@ -252,82 +272,85 @@ LEVEL, ABSENT = [FIRST, SECOND, FIRST, SECOND, DRAW], [MatchScore((0, 0), None)]
         (SeriesRules(7), [FIRST] * 6, None),
         (SeriesRules(7), [FIRST] * 4 + [SECOND] * 3, ((4, 3), "better")),
         (SeriesRules(7), [FIRST] * 4 + [SECOND] * 2 + [DRAW], ((4, 2), "better")),
-        (SeriesRules(5), LEVEL, None),
-        (SeriesRules(5), [*LEVEL, DRAW], None),
-        (SeriesRules(5), [*LEVEL, DRAW, SECOND], ((2, 3), "other")),
-        (SeriesRules(3, 5), ABSENT, None),
-        (SeriesRules(3, 5), [*ABSENT, MatchScore((0, 0), None)], ((0, 0), "better")),
-        (SeriesRules(3, 5), [*ABSENT, MatchScore((3, 5), None)], ((0, 0), "other")),
+        (SeriesRules(5), LEVEL_SCORES, None),
+        (SeriesRules(5), [*LEVEL_SCORES, DRAW], None),
+        (SeriesRules(5), [*LEVEL_SCORES, DRAW, SECOND], ((2, 3), "other")),
+        (SeriesRules(3, 5), ABSENT_SCORES, None),
+        (SeriesRules(3, 5), [*ABSENT_SCORES, MatchScore((0, 0), None)], ((0, 0), "better")),
+        (SeriesRules(3, 5), [*ABSENT_SCORES, MatchScore((3, 5), None)], ((0, 0), "other")),
         (SeriesRules(3, allows_ties=True), [FIRST, SECOND, DRAW], ((1, 1), None)),
     ],
 )
 def test_series_outcome_follows_wins_then_points_then_seed(
     rules: SeriesRules, scores: list[MatchScore], decision: object
 ) -> None:
-    """All are played, as on the last day of 2023, where four of seven would have done.
+    """All matches are played, as on the last day of 2023, where four of seven would decide.
 
-    A drawn one counts for nobody, and one more is played at a time while that matters: 4:2 with a
-    draw is clear, 2:2 is not. At last points decide, then the seed, as two that are both absent
-    would draw for ever; but where half points are awarded it stays level.
+    A tie counts for neither team, and further matches are played one at a time while they
+    matter: 4:2 with a tie is clear, 2:2 is not. Then points decide, then the seed, because
+    two absent teams would tie for ever. Where half points are awarded the pairing stays
+    level.
     """
     outcome = rules.outcome(PAIRING, scores)
     assert (outcome and (outcome.wins, outcome.winner)) == decision
 
 
-class Day:
-    def __init__(self, teams: Sequence[str], strength: dict[str, float], chance: Random) -> None:
-        self.present = list(teams)
+class PracticeDay:
+    def __init__(self, teams: Sequence[str], strength: dict[str, float], rng: Random) -> None:
+        self.present_teams = list(teams)
         self.pairings: list[Pairing] = []
-        self.running: list[Pairing] = []
-        self._strength, self._chance = strength, chance
+        self.running_pairings: list[Pairing] = []
+        self._strength, self._rng = strength, rng
 
     def step(self) -> None:
-        busy = {team for pairing in self.running for team in pairing.teams}
-        new = next_pairings(self.present, self.pairings, busy, self._strength)
-        begun = [team for pairing in new for team in pairing.teams]
-        assert len(set(begun)) == len(begun)
-        assert busy.isdisjoint(begun)
-        assert set(begun) <= set(self.present)
-        self.pairings += new
-        self.running += new
-        assert self.running or len(self.present) < 2, "nobody plays"
-        if self.running:
-            self.running.remove(self._chance.choice(self.running))
+        busy_teams = {team for pairing in self.running_pairings for team in pairing.teams}
+        new_pairings = next_pairings(self.present_teams, self.pairings, busy_teams, self._strength)
+        begun_teams = [team for pairing in new_pairings for team in pairing.teams]
+        assert len(set(begun_teams)) == len(begun_teams)
+        assert busy_teams.isdisjoint(begun_teams)
+        assert set(begun_teams) <= set(self.present_teams)
+        self.pairings += new_pairings
+        self.running_pairings += new_pairings
+        assert self.running_pairings or len(self.present_teams) < 2, "nobody plays"
+        if self.running_pairings:
+            self.running_pairings.remove(self._rng.choice(self.running_pairings))
 
     @property
-    def counts(self) -> Counter[str]:
+    def pairing_counts(self) -> Counter[str]:
         return Counter(team for pairing in self.pairings for team in pairing.teams)
 
 
 @settings(max_examples=20, deadline=None)
 @given(
-    number=st.integers(2, 20),
+    team_count=st.integers(2, 20),
     steps=st.integers(1, 80),
     attendance=st.sampled_from([1.0, 0.5]),
     seed=st.integers(0, 2**32),
 )
 def test_practice_is_balanced_and_not_delayed_by_changing_attendance(
-    number: int, steps: int, attendance: float, seed: int
+    team_count: int, steps: int, attendance: float, seed: int
 ) -> None:
-    """However long single pairings take, nobody is further ahead than allowed; seats change.
+    """No team gets further ahead than allowed, and seats alternate.
 
-    Some are there only now and then: who comes late has nothing to make up for.
+    A team that is absent now and then has nothing to make up for.
     """
-    teams, chance = named(number), Random(seed)
-    day = Day(teams, {team: chance.gauss(1000, 200) for team in teams}, chance)
-    stays = teams if attendance == 1 else teams[: (number + 1) // 2]
+    teams, rng = team_names(team_count), Random(seed)
+    practice_day = PracticeDay(teams, {team: rng.gauss(1000, 200) for team in teams}, rng)
+    permanent_teams = teams if attendance == 1 else teams[: (team_count + 1) // 2]
     for _ in range(steps):
-        day.present = [team for team in teams if team in stays or chance.random() < attendance]
-        previous_counts = day.counts
-        day.step()
-        counts = [day.counts[team] for team in stays]
+        practice_day.present_teams = [
+            team for team in teams if team in permanent_teams or rng.random() < attendance
+        ]
+        previous_counts = practice_day.pairing_counts
+        practice_day.step()
+        counts = [practice_day.pairing_counts[team] for team in permanent_teams]
         assert max(counts) - min(counts) <= MAX_EXTRA_PAIRINGS + (attendance < 1)
-        assert all(day.counts[team] - previous_counts[team] <= 1 for team in teams)
-    assert [pairing.key for pairing in day.pairings] == [
-        str(n + 1) for n in range(len(day.pairings))
+        assert all(practice_day.pairing_counts[team] - previous_counts[team] <= 1 for team in teams)
+    assert [pairing.key for pairing in practice_day.pairings] == [
+        str(n + 1) for n in range(len(practice_day.pairings))
     ]
     meetings = defaultdict(list)
-    for pairing in day.pairings:
+    for pairing in practice_day.pairings:
         meetings[frozenset(pairing.teams)].append(pairing.teams)
     for order in meetings.values():
         assert all(
@@ -336,18 +359,22 @@ def test_practice_is_balanced_and_not_delayed_by_changing_attendance(
 
 
 def test_teams_of_similar_strength_meet_more_often_and_all_teams_meet() -> None:
-    """Ten teams, 100 Elo points from one to the next, 45 matches each."""
-    teams = named(10)
-    strength = {team: 1000.0 + 100 * place for place, team in enumerate(teams)}
-    day = Day(teams, strength, Random(1))
-    while len(day.pairings) < 225:
-        day.step()
-    met = Counter(frozenset(pairing.teams) for pairing in day.pairings)
-    apart = defaultdict(list)
+    """Ten teams, 100 Elo points apart, play 45 matches each."""
+    teams = team_names(10)
+    strength = {team: 1000.0 + 100 * rank for rank, team in enumerate(teams)}
+    practice_day = PracticeDay(teams, strength, Random(1))
+    while len(practice_day.pairings) < 225:
+        practice_day.step()
+    meeting_counts = Counter(frozenset(pairing.teams) for pairing in practice_day.pairings)
+    counts_by_rank_distance = defaultdict(list)
     for first, second in combinations(range(10), 2):
-        apart[second - first].append(met[frozenset((teams[first], teams[second]))])
-    assert min(met[frozenset(pair)] for pair in combinations(teams, 2)) >= 1
-    assert fmean(apart[1]) > 1.5 * fmean(apart[7] + apart[8] + apart[9])
+        counts_by_rank_distance[second - first].append(
+            meeting_counts[frozenset((teams[first], teams[second]))]
+        )
+    assert min(meeting_counts[frozenset(pair)] for pair in combinations(teams, 2)) >= 1
+    assert fmean(counts_by_rank_distance[1]) > 1.5 * fmean(
+        counts_by_rank_distance[7] + counts_by_rank_distance[8] + counts_by_rank_distance[9]
+    )
 
 
 def test_an_undefeated_team_has_a_finite_rating() -> None:
@@ -357,29 +384,31 @@ def test_an_undefeated_team_has_a_finite_rating() -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(number=st.integers(2, 64), chance=st.randoms(use_true_random=False))
-def test_everyone_has_exactly_two_lives(number: int, chance: Random) -> None:
-    teams = named(number)
-    cup = decided_by(
+@given(team_count=st.integers(2, 64), rng=st.randoms(use_true_random=False))
+def test_each_team_is_out_with_its_second_loss(team_count: int, rng: Random) -> None:
+    teams = team_names(team_count)
+    contest = simulate_contest(
         DoubleElimination(),
         teams,
-        lambda pairing: PairingOutcome((0, 1), chance.choice(pairing.teams)),
+        lambda pairing: PairingOutcome((0, 1), rng.choice(pairing.teams)),
     )
-    for wave in cup.waves:
-        busy = Counter(team for pairing in wave for team in pairing.teams)
-        assert max(busy.values()) == 1, "a team is to be at two tables"
-    lost: dict[str, list[int]] = {team: [] for team in teams}
-    for pairing in cup.pairings:
-        (loser,) = {*pairing.teams} - {cup.decided[pairing.key].winner}
-        lost[loser].append(pairing.round)
-    (champion,), *places = DoubleElimination().standings(teams, cup.decided)
-    assert len(cup.pairings) == 2 * number - 2 + len(lost[champion])
-    assert len(lost.pop(champion)) <= 1
-    assert {len(rounds) for rounds in lost.values()} == {2}
-    assert sorted(chain(*places)) == sorted(lost)
-    later_is_better = sorted({out for _, out in lost.values()}, reverse=True)
-    assert [{lost[team][1] for team in place} for place in places] == [
-        {out} for out in later_is_better
+    for wave in contest.waves:
+        match_counts = Counter(team for pairing in wave for team in pairing.teams)
+        assert max(match_counts.values()) == 1, "a team is to be at two tables"
+    loss_rounds: dict[str, list[int]] = {team: [] for team in teams}
+    for pairing in contest.pairings:
+        (loser,) = {*pairing.teams} - {contest.outcomes[pairing.key].winner}
+        loss_rounds[loser].append(pairing.round)
+    (champion,), *rank_groups = DoubleElimination().standings(teams, contest.outcomes)
+    assert len(contest.pairings) == 2 * team_count - 2 + len(loss_rounds[champion])
+    assert len(loss_rounds.pop(champion)) <= 1
+    assert {len(rounds) for rounds in loss_rounds.values()} == {2}
+    assert sorted(chain(*rank_groups)) == sorted(loss_rounds)
+    elimination_rounds = sorted(
+        {last_round for _, last_round in loss_rounds.values()}, reverse=True
+    )
+    assert [{loss_rounds[team][1] for team in rank_group} for rank_group in rank_groups] == [
+        {last_round} for last_round in elimination_rounds
     ]
 
 
@@ -418,45 +447,52 @@ def losers_byes(games: tuple[BracketGame, ...], lost: BracketGame) -> int:
     return rounds - played
 
 
-def early_meetings(games: tuple[BracketGame, ...]) -> list[bool]:
-    """For each round of the losers, whether two can meet in it who have met before.
+def rematch_rounds(games: tuple[BracketGame, ...]) -> list[bool]:
+    """Return for each losers' round whether two teams can meet in it for a second time.
 
-    Somebody who fell in a game may have beaten whoever fell earlier in the part of the winners'
-    bracket that leads to that game; in the losers' bracket nobody is met twice.
+    A team that lost a game may have beaten a team that lost earlier on the path to that game;
+    in the losers' bracket itself no two teams meet twice.
     """
-    of = {game.number: game for game in games}
+    games_by_number = {game.number: game for game in games}
 
-    def above(number: int) -> set[int]:
-        below = [s.game for s in of[number].sources if not isinstance(s, SeedSlot)]
-        return {number}.union(*(above(game) for game in below))
+    def earlier_games(game_number: int) -> set[int]:
+        source_games = [
+            source.game
+            for source in games_by_number[game_number].sources
+            if not isinstance(source, SeedSlot)
+        ]
+        return {game_number}.union(*(earlier_games(game) for game in source_games))
 
-    def fell(source: SlotSource) -> set[int]:
+    def lost_games(source: SlotSource) -> set[int]:
         match source:
             case LoserOf(game):
                 return {game}
-            case WinnerOf(game) if of[game].section is BracketSection.LOSERS:
-                return fell(of[game].sources[0]) | fell(of[game].sources[1])
+            case WinnerOf(game) if games_by_number[game].section is BracketSection.LOSERS:
+                return lost_games(games_by_number[game].sources[0]) | lost_games(
+                    games_by_number[game].sources[1]
+                )
             case _:
                 return set()
 
-    def met(first_game: int, second_game: int) -> bool:
+    def can_be_rematch(first_game: int, second_game: int) -> bool:
         return first_game != second_game and (
-            first_game in above(second_game) or second_game in above(first_game)
+            first_game in earlier_games(second_game) or second_game in earlier_games(first_game)
         )
 
     rounds: dict[int, bool] = {}
     for game in games:
         if game.section is BracketSection.LOSERS:
-            first, second = map(fell, game.sources)
+            first_losses, second_losses = map(lost_games, game.sources)
             is_rematch = any(
-                met(first_game, second_game) for first_game, second_game in product(first, second)
+                can_be_rematch(first_game, second_game)
+                for first_game, second_game in product(first_losses, second_losses)
             )
             rounds[game.round] = rounds.get(game.round, False) or is_rematch
-    return [rounds[number] for number in sorted(rounds)]
+    return [rounds[round_number] for round_number in sorted(rounds)]
 
 
-@pytest.mark.parametrize(("number", "free"), [(4, 1), (8, 2), (16, 3), (32, 4), (64, 6)])
-def test_rematches_occur_as_late_as_possible(number: int, free: int) -> None:
-    """For so many rounds of the losers nobody can: no order in which losers come there has more."""
-    rematches = early_meetings(build_bracket(seed_slots(number)))
-    assert rematches == [False] * free + [True] * (len(rematches) - free)
+@pytest.mark.parametrize(("team_count", "round_count"), [(4, 1), (8, 2), (16, 3), (32, 4), (64, 6)])
+def test_rematches_occur_as_late_as_possible(team_count: int, round_count: int) -> None:
+    """No order of the losers has more rounds without a possible rematch."""
+    rematches = rematch_rounds(build_bracket(seed_slots(team_count)))
+    assert rematches == [False] * round_count + [True] * (len(rematches) - round_count)

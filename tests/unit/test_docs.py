@@ -1,4 +1,4 @@
-"""The pages tell the truth about this repository: paths, modules, links, commands, lists."""
+"""Documentation pages: the paths, modules, links, commands and lists that they cite."""
 
 import ast
 import importlib
@@ -14,14 +14,14 @@ from cardsharp_tools.cli.app import build_app
 from cardsharp_tools.lab.ladder import load_ladder
 
 ROOT = Path(__file__).parents[2]
-PRUNED = {"node_modules", "__pycache__"}
+IGNORED_FOLDERS = {"node_modules", "__pycache__"}
 
 
 def files_under(folder: Path) -> Iterator[str]:
-    """The repository's files, without what was built or installed in it."""
+    """Yield the repository's files, without the built or installed files in it."""
     for path in sorted(folder.iterdir()):
-        hidden = path.name.startswith(".") and path.name not in {".github", ".devcontainer"}
-        if path.is_dir() and not hidden and path.name not in PRUNED:
+        is_hidden = path.name.startswith(".") and path.name not in {".github", ".devcontainer"}
+        if path.is_dir() and not is_hidden and path.name not in IGNORED_FOLDERS:
             yield from files_under(path)
         elif path.is_file():
             yield str(path.relative_to(ROOT))
@@ -49,8 +49,8 @@ def read(page: str) -> str:
     return (ROOT / page).read_text("utf-8")
 
 
-def words_in_code(text: str) -> Iterator[str]:
-    """The words between backticks on a line."""
+def code_tokens(text: str) -> Iterator[str]:
+    """Yield the tokens between backticks on a line."""
     for code in re.findall(r"`([^`\n]+)`", text):
         yield from (token.strip("(),;:'\"") for token in code.split())
 
@@ -63,19 +63,27 @@ def is_tracked(path: str) -> bool:
 
 @every_page
 def test_files_that_a_page_names_exist(page: str) -> None:
-    named = {token for token in words_in_code(read(page)) if _FILE.fullmatch(token)}
-    project_files = {file_name for file_name in named if Path(file_name).name not in READER_FILES}
-    built = {file_name for file_name in project_files if file_name.startswith((".aws-sam/", "/"))}
+    file_names = {token for token in code_tokens(read(page)) if _FILE.fullmatch(token)}
+    project_files = {
+        file_name for file_name in file_names if Path(file_name).name not in READER_FILES
+    }
+    generated_files = {
+        file_name for file_name in project_files if file_name.startswith((".aws-sam/", "/"))
+    }
     assert [
-        file_name for file_name in sorted(project_files - built) if not is_tracked(file_name)
+        file_name
+        for file_name in sorted(project_files - generated_files)
+        if not is_tracked(file_name)
     ] == []
 
 
 @every_page
 def test_modules_that_a_page_names_can_be_imported(page: str) -> None:
-    named = {token for token in words_in_code(read(page)) if _MODULE.fullmatch(token)}
-    yours = {dotted_name for dotted_name in named if ".yours" in dotted_name} | READER_FILES
-    for dotted_name in sorted(named - yours):
+    dotted_names = {token for token in code_tokens(read(page)) if _MODULE.fullmatch(token)}
+    example_names = {
+        dotted_name for dotted_name in dotted_names if ".yours" in dotted_name
+    } | READER_FILES
+    for dotted_name in sorted(dotted_names - example_names):
         module, _, name = dotted_name.rpartition(".")
         try:
             importlib.import_module(dotted_name)
@@ -85,10 +93,14 @@ def test_modules_that_a_page_names_can_be_imported(page: str) -> None:
 
 @cache
 def anchors(file: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
-    heads = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
-    plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", head).lower() for head in heads)
-    return {re.sub(r"[^\w\- ]", "", head).strip().replace(" ", "-") for head in plain}
+    """Return the anchors of a page's headings, as GitHub builds them."""
+    headings = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
+    plain_headings = (
+        re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings
+    )
+    return {
+        re.sub(r"[^\w\- ]", "", heading).strip().replace(" ", "-") for heading in plain_headings
+    }
 
 
 @every_page
@@ -112,13 +124,13 @@ def test_make_targets_that_a_page_names_exist(page: str) -> None:
     assert set(code) <= targets
 
 
-def commands_on(page: str) -> set[str]:
-    """The commands that a page has its reader type, without what the shell does with them."""
+def typed_commands(page: str) -> set[str]:
+    """Return the commands that a page has its reader type, without shell syntax."""
     text = read(page)
-    typed = re.findall(r"^(?: {4}|\$ |)(?:\.venv/bin/)?(cardsharp [a-z].*)$", text, re.MULTILINE)
-    typed += re.findall(r"`(?:\.venv/bin/)?(cardsharp [a-z][^`\n]*)`", text)
-    ends = re.compile(r" # | [|>&\\] ?|  +|\.\.\.| …")
-    return {ends.split(f"{command} ")[0].strip() for command in typed}
+    commands = re.findall(r"^(?: {4}|\$ |)(?:\.venv/bin/)?(cardsharp [a-z].*)$", text, re.MULTILINE)
+    commands += re.findall(r"`(?:\.venv/bin/)?(cardsharp [a-z][^`\n]*)`", text)
+    command_end = re.compile(r" # | [|>&\\] ?|  +|\.\.\.| …")
+    return {command_end.split(f"{command} ")[0].strip() for command in commands}
 
 
 APP = build_app()
@@ -126,17 +138,19 @@ APP = build_app()
 
 @every_page
 def test_commands_and_options_that_a_page_names_exist(page: str) -> None:
-    for command in sorted(commands_on(page)):
-        words = shlex.split(command)[1:]
-        if words[0] == "yours":  # the reader's own game
+    for command in sorted(typed_commands(page)):
+        command_words = shlex.split(command)[1:]
+        if command_words[0] == "yours":  # the reader's own game
             continue
-        chain, apps, _ = APP.parse_commands(words)
+        chain, apps, _ = APP.parse_commands(command_words)
         assert chain, f"{command}: there is no such command"
         valid_options = {"--help", "--version", "--config"}
         if apps[-1].default_command is not None:  # else it is a group of commands
             arguments = apps[-1].assemble_argument_collection()
             valid_options |= {name for argument in arguments for name in argument.names}
-        options = {token.partition("=")[0] for token in words if re.match(r"--[a-z]", token)}
+        options = {
+            token.partition("=")[0] for token in command_words if re.match(r"--[a-z]", token)
+        }
         assert options <= valid_options, f"{command}: {sorted(options - valid_options)}"
 
 
@@ -147,31 +161,35 @@ _RUNG = re.compile(r"^ +([\w-]+) +([\d,]+) ± \d+ +(?:not )?beaten ", re.MULTILI
 
 
 def test_ladders_on_the_pages_are_as_measured_from_the_weakest_up() -> None:
-    players, climbs = load_ladder(None).players, 0
+    players, ladder_count = load_ladder(None).players, 0
     for page in PAGES:
         for block in re.findall(r"(?ms)^```\w*\n(.*?)^```", read(page)):
             rungs = [(name, int(value.replace(",", ""))) for name, value in _RUNG.findall(block)]
-            climbs += bool(rungs)
+            ladder_count += bool(rungs)
             assert [name for name, _ in rungs] == list(players)[: len(rungs)]
             assert [value for _, value in rungs] == [players[name].value for name, _ in rungs]
-    assert climbs == 3, "README.md has one, docs/your-own-bot.md two"
+    assert ladder_count == 3, "README.md has one, docs/your-own-bot.md two"
 
 
 # --- where a reader is sent -----------------------------------------------------------------------
 
 
-def test_whoever_looks_for_the_rule_of_an_effect_is_sent_to_it() -> None:
+def test_the_pages_lead_to_the_rules_of_the_effects() -> None:
     folder = "layers/cardsharp/python/cardsharp/games/deadmansdraw"
     assert "EffectType.KRAKEN" in read(f"{folder}/transitions.py")
     for page in ("docs/architecture.md", "docs/rules.md"):
         assert "`games/deadmansdraw/transitions.py`" in read(page)
 
 
-def test_files_in_the_plan_of_the_rooms_exist() -> None:
-    plan = read("docs/architecture.md").partition("## Source layout")[2].split("```")[1]
-    named = {token.strip("();,") for token in plan.split() if _FILE.fullmatch(token.strip("();,"))}
-    assert len(named) > 20
-    assert [file_name for file_name in sorted(named) if not is_tracked(file_name)] == []
+def test_files_in_the_source_layout_exist() -> None:
+    source_layout = read("docs/architecture.md").partition("## Source layout")[2].split("```")[1]
+    file_names = {
+        token.strip("();,")
+        for token in source_layout.split()
+        if _FILE.fullmatch(token.strip("();,"))
+    }
+    assert len(file_names) > 20
+    assert [file_name for file_name in sorted(file_names) if not is_tracked(file_name)] == []
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/write-a-bot.md", "docs/your-own-bot.md"])
@@ -181,7 +199,7 @@ def test_beginner_pages_mention_the_starter_rule(page: str) -> None:
 
 
 def test_every_new_name_of_the_naming_page_exists() -> None:
-    """A row leads from a name of 0.2 to one of today, which a reader can search for."""
+    """Each row leads from a name of 0.2 to a name that a reader can search for today."""
     row = re.compile(
         r"^\| `(?:cardsharp|workbench|research)\.[\w.]+` \| `([A-Za-z_][\w.]*)` \|", re.MULTILINE
     )
@@ -229,18 +247,18 @@ _CODE_IN_TEXT = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`")
 
 
 def test_every_name_that_a_docstring_or_comment_cites_exists() -> None:
-    """A renaming changes the code; what a text cites in backticks must follow."""
+    """Names that a text cites in backticks must exist in the code."""
     kinds = (".py", ".c", ".h", ".toml", ".yaml")
     sources = {name: read(name) for name in TRACKED if name.endswith(kinds)}
     code = "".join(_CODE_IN_TEXT.sub("", text) for text in sources.values())
-    words = set(re.findall(r"\w+", code))
+    code_names = set(re.findall(r"\w+", code))
     files = {Path(name).stem for name in TRACKED}
     stale = [
-        f"{name}: {cited}"
+        f"{name}: {citation}"
         for name, text in sources.items()
         if name.startswith(("layers/", "cardsharp_tools/", "functions/"))
-        for cited in _CODE_IN_TEXT.findall(text)
-        for part in cited.split(".")
-        if "_" in part and part not in words | files | FOREIGN_NAMES
+        for citation in _CODE_IN_TEXT.findall(text)
+        for part in citation.split(".")
+        if "_" in part and part not in code_names | files | FOREIGN_NAMES
     ]
     assert stale == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fault_simulation.virtual_clock import VirtualClock
 from support.counting_match import HOUR, TIMING
-from support.store_fixtures import RecordingMeter, take_lease
+from support.store_fixtures import RecordingMeter, acquire_lease
 
 from cardsharp.bot.bot_match import Observation
 from cardsharp.bot.duplicate_bot import NOTE_KIND, DuplicateBotDetector, DuplicateBotError
@@ -25,7 +25,7 @@ TURN = object()
 def keeper() -> Iterator[LeaseKeeper]:
     clock = VirtualClock()
     with closing(SqliteMatchLog(Path(":memory:"), clock)) as log:
-        lease, meter = take_lease(log), RecordingMeter()
+        lease, meter = acquire_lease(log), RecordingMeter()
         yield LeaseKeeper(log, lease, clock, meter, TIMING, lambda: HOUR, clock.monotonic())
 
 

@@ -1,4 +1,4 @@
-"""Runs, duels and probes of the lab: repeatable, taken up where they ended, and right."""
+"""Duels, runs and probes of the lab: repeatable, resumable and statistically correct."""
 
 import json
 import os
@@ -42,65 +42,65 @@ from cardsharp_tools.lab.plan import DuelPlan, plan_duel
 from cardsharp_tools.lab.rng import SplitMix64Random
 from cardsharp_tools.lab.run_file import (
     compare_first_players,
-    load_recorded_pairs,
+    load_pairs_or_create_file,
     run_duel_with_progress,
 )
 from cardsharp_tools.lab.runner import NumberedPair, make_executor, run_duel
 from cardsharp_tools.lab.sprt import SequentialTest
 
 
-def plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> DuelPlan:
+def duel_plan(pairs: int = 8, *, seed: int = 5, second: str = "draw-2") -> DuelPlan:
     return plan_duel("third", second, pairs=pairs, seed=seed, pure_python=True)
 
 
-def test_a_stopped_run_is_taken_up_and_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
-    """Even where it was stopped in the middle of a series, and of a line."""
+def test_a_stopped_run_is_resumed_and_has_the_result_of_an_unstopped_run(tmp_path: Path) -> None:
+    """A run may be stopped in the middle of a series, and of a line of its file."""
     file = tmp_path / "run.jsonl"
-    full_run = run_duel(plan(10))
-    run_duel_with_progress(plan(4), None, file)
-    with file.open("a", encoding="utf-8") as out:
-        out.write('{"kind":"pair","number":4,"the')
-    assert run_duel_with_progress(plan(10), None, file) == full_run
+    full_run = run_duel(duel_plan(10))
+    run_duel_with_progress(duel_plan(4), None, file)
+    with file.open("a", encoding="utf-8") as file_stream:
+        file_stream.write('{"kind":"pair","number":4,"the')
+    assert run_duel_with_progress(duel_plan(10), None, file) == full_run
     _, *lines = file.read_text().splitlines()
     assert sorted(json.loads(line)["number"] for line in lines) == [*range(10)], "each once"
-    assert load_recorded_pairs(file, plan(10)) == dict(enumerate(full_run.pairs))
+    assert load_pairs_or_create_file(file, duel_plan(10)) == dict(enumerate(full_run.pairs))
 
 
-@pytest.mark.parametrize("other", [plan(seed=6), plan(second="draw-3")])
+@pytest.mark.parametrize("other", [duel_plan(seed=6), duel_plan(second="draw-3")])
 def test_the_file_of_another_run_is_refused(tmp_path: Path, other: DuelPlan) -> None:
     file = tmp_path / "run.jsonl"
-    load_recorded_pairs(file, plan())
+    load_pairs_or_create_file(file, duel_plan())
     with pytest.raises(ConfigError, match=r"another run.*Give another file"):
-        load_recorded_pairs(file, other)
+        load_pairs_or_create_file(file, other)
     file.write_text("Dear diary,\n")
     with pytest.raises(ConfigError, match="line 1, is not a line of a duel's file"):
-        load_recorded_pairs(file, other)
+        load_pairs_or_create_file(file, other)
     assert file.read_text() == "Dear diary,\n", "and kept"
 
 
 def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:
-    """Against the same player on the same decks; the interval is that of the gaps."""
+    """Two duels against the same player on the same decks are compared pair by pair."""
     files = tmp_path / "third.jsonl", tmp_path / "draw-4.jsonl"
     other = plan_duel("draw-4", "draw-2", pairs=12, seed=5, pure_python=True)
     first_run, second_run = (
-        run_duel_with_progress(duel_plan, None, file)
-        for duel_plan, file in zip((plan(12), other), files, strict=True)
+        run_duel_with_progress(run_plan, None, file)
+        for run_plan, file in zip((duel_plan(12), other), files, strict=True)
     )
-    gap, bounds, matches = compare_first_players(*files)
-    assert gap == pytest.approx(first_run.points_percent - second_run.points_percent)
+    difference, bounds, matches = compare_first_players(*files)
+    assert difference == pytest.approx(first_run.points_percent - second_run.points_percent)
     assert matches == 24
-    assert bounds.low < gap < bounds.high
+    assert bounds.low < difference < bounds.high
     assert bounds.margin < first_run.interval.margin + second_run.interval.margin
-    another = tmp_path / "another.jsonl"
-    load_recorded_pairs(another, plan(second="draw-3"))
+    other_file = tmp_path / "another.jsonl"
+    load_pairs_or_create_file(other_file, duel_plan(second="draw-3"))
     with pytest.raises(ConfigError, match="they cannot be compared"):
-        compare_first_players(files[0], another)
+        compare_first_players(files[0], other_file)
 
 
 def test_dice_and_score_interval_are_the_published_ones() -> None:
-    """Splitmix64's values for 1234567; Wilson's with continuity correction (Newcombe 1998)."""
-    rolled = SplitMix64Random(1234567)
-    assert [rolled.getrandbits(64) for _ in range(2)] == [6457827717110365317, 3203168211198807973]
+    """The values are those of Splitmix64 for 1234567, and of Newcombe (1998) for intervals."""
+    rng = SplitMix64Random(1234567)
+    assert [rng.getrandbits(64) for _ in range(2)] == [6457827717110365317, 3203168211198807973]
     assert wilson_interval(81 / 263, 263) == pytest.approx((0.2535, 0.3682), abs=5e-5)
     assert wilson_interval(15 / 148, 148) == pytest.approx((0.0598, 0.1644), abs=5e-5)
     assert wilson_interval(0, 20) == pytest.approx((0.0, 0.2005), abs=5e-5)
@@ -108,7 +108,7 @@ def test_dice_and_score_interval_are_the_published_ones() -> None:
 
 @pytest.mark.parametrize(("game", "name"), FAST_STRATEGIES.items())
 def test_a_player_without_dice_stands_at_exactly_half_against_itself(game: str, name: str) -> None:
-    """Each deal is played from both sides, so what one side wins the other loses."""
+    """A deal is played from both sides, so a player scores half against itself."""
     mirror = run_duel(plan_duel(name, name, game=game, pairs=2, pure_python=True))
     assert mirror.points_percent == 50
 
@@ -117,11 +117,11 @@ def test_processes_change_nothing_and_against_copies_a_deal_is_played_from_each_
     plan = plan_duel("greedy", "random", game="blef", pairs=4, seed=3, pure_python=True)
     with make_executor(2) as pool:
         assert run_duel(plan, pool) == run_duel(plan)
-    played = run_duel(replace(plan, opponent_copies=2))
-    assert [len(pair) for pair in played.pairs] == [3] * 4
-    assert played.plan.expected_share == pytest.approx(1 / 3)
-    assert "greedy v 2 x random: " in str(played)
-    assert "equal players: 33.3" in str(played)
+    copies_result = run_duel(replace(plan, opponent_copies=2))
+    assert [len(pair) for pair in copies_result.pairs] == [3] * 4
+    assert copies_result.plan.equal_players_share == pytest.approx(1 / 3)
+    assert "greedy v 2 x random: " in str(copies_result)
+    assert "equal players: 33.3" in str(copies_result)
 
 
 def test_a_worker_crash_is_reported_with_its_likely_causes() -> None:
@@ -134,15 +134,15 @@ def test_a_worker_crash_is_reported_with_its_likely_causes() -> None:
 
 Process = subprocess.Popen[str]
 
-dask = partial(start_program, module="dask", errors=subprocess.STDOUT)
+start_dask = partial(start_program, module="dask", errors=subprocess.STDOUT)
 """A process of Dask's own command line, which dies with the test."""
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
-    local = ("--host", "127.0.0.1", "--no-dashboard")
+    local_options = ("--host", "127.0.0.1", "--no-dashboard")
     with ExitStack() as stack:
-        scheduler = stack.enter_context(dask("scheduler", *local, "--port", "0"))
+        scheduler = stack.enter_context(start_dask("scheduler", *local_options, "--port", "0"))
         address = wait_for_line(scheduler.stdout, "Scheduler at:").split()[-1]
         workers = []
         for name in ("one", "two"):
@@ -153,7 +153,9 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
                 "--local-directory",
                 str(tmp_path / name),
             )
-            workers.append(stack.enter_context(dask("worker", address, *worker_options, *local)))
+            workers.append(
+                stack.enter_context(start_dask("worker", address, *worker_options, *local_options))
+            )
             wait_for_line(workers[-1].stdout, "Registered to:")
         yield address, workers
 
@@ -161,52 +163,57 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[Process]]]:
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed: make setup")
 def test_a_cluster_plays_the_same_though_a_worker_dies(cluster: tuple[str, list[Process]]) -> None:
-    """Two workers of this machine, of which one is killed in mid-run."""
+    """Of two workers on this machine one is killed during the run."""
     address, workers = cluster
     plan = plan_duel("rules", "random", game="euchre", pairs=60, seed=5, pure_python=True)
-    done = 0
+    pair_count = 0
 
-    def tell(played: list[NumberedPair]) -> None:
-        nonlocal done
-        done += len(played)
-        if done > 5 and workers[0].poll() is None:
+    def count_and_kill(pairs: list[NumberedPair]) -> None:
+        nonlocal pair_count
+        pair_count += len(pairs)
+        if pair_count > 5 and workers[0].poll() is None:
             workers[0].send_signal(signal.SIGKILL)
             workers[0].wait()
 
     with make_executor(2, address) as pool:
-        over = run_duel(plan, pool, on_pairs=tell)
+        cluster_result = run_duel(plan, pool, on_pairs=count_and_kill)
     assert workers[0].poll() == -signal.SIGKILL
-    assert done == plan.pairs
-    assert over == run_duel(plan)
+    assert pair_count == plan.pairs
+    assert cluster_result == run_duel(plan)
 
 
 @pytest.mark.parametrize("pairs", [2, 3, 8, 100])
 @pytest.mark.parametrize(
-    ("share", "alike"),
+    ("share", "correlation"),
     [(0.5, -0.5), (0.5, 0.0), (0.5, 1.0), (0.9, 0.0), (0.9, 0.6), (0.99, 0.0), (0.99, 1.0)],
 )
-def test_the_interval_holds_the_truth_in_95_of_100(pairs: int, share: float, alike: float) -> None:
-    """By 400 simulated duels each; 92 % is two standard errors below 95 %."""
-    dice, common = Random(1), alike * share * (1 - share)
-    lost, won = (1 - share) ** 2 + common, share * share + common
-    weights = (lost, 1 - lost - won, won)
-    samples = (dice.choices((0.0, 0.5, 1.0), weights, k=pairs) for _ in range(400))
+def test_the_interval_holds_the_truth_in_95_of_100(
+    pairs: int, share: float, correlation: float
+) -> None:
+    """The interval covers the true share in 400 simulated duels.
+
+    92 % is two standard errors below 95 %.
+    """
+    rng, covariance = Random(1), correlation * share * (1 - share)
+    loss_probability, win_probability = (1 - share) ** 2 + covariance, share * share + covariance
+    weights = (loss_probability, 1 - loss_probability - win_probability, win_probability)
+    samples = (rng.choices((0.0, 0.5, 1.0), weights, k=pairs) for _ in range(400))
     bounds = [mean_interval(shares, 2) for shares in samples]
     assert sum(low <= share <= high for low, high in bounds) > 0.92 * len(bounds)
 
 
 def test_a_deal_uses_the_full_deck_and_discards_the_lowest_cards() -> None:
-    for deck, low in ((SERVER_DECK, 10), (RULEBOOK_DECK, 9)):
+    for deck, discard_count in ((SERVER_DECK, 10), (RULEBOOK_DECK, 9)):
         state = deal_state(Random(1), deck)
-        assert len(state.discard_pile) == low
+        assert len(state.discard_pile) == discard_count
         assert sorted((*state.draw_pile, *state.discard_pile)) == sorted(deck)
     assert {deal_state(Random(seed)).turn_player for seed in range(20)} == {0, 1}
 
 
-WITH_LADDER = [pytest.param(game, id=game.name) for game in GAMES if game.ladder_strategies]
+GAMES_WITH_LADDER = [pytest.param(game, id=game.name) for game in GAMES if game.ladder_strategies]
 
 
-@pytest.mark.parametrize("game", WITH_LADDER)
+@pytest.mark.parametrize("game", GAMES_WITH_LADDER)
 def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
     players = load_ladder(game.name).players
     assert tuple(players) == game.ladder_strategies
@@ -219,17 +226,17 @@ def test_the_rungs_are_players_that_were_measured(game: Game) -> None:
 
 
 def test_a_measured_rung_is_reused_until_the_file_changes_or_a_rerun(tmp_path: Path) -> None:
-    """It wins every pair against the weakest player, and none against the next one."""
+    """The player wins every pair against the weakest player, and no pair against the next."""
 
-    def play(plan: DuelPlan, tested: SequentialTest) -> DuelResult:
+    def play(plan: DuelPlan, sequential_test: SequentialTest) -> DuelResult:
         share = float(str(plan.second) == "random")
-        tested.add_pairs_until_decided(repeat(share, plan.pairs))
+        sequential_test.add_pairs_until_decided(repeat(share, plan.pairs))
         pairs = (
             (FirstPlayerMatchResult(share, {}), FirstPlayerMatchResult(share, {})),
-        ) * tested.pair_count
+        ) * sequential_test.pair_count
         return DuelResult(replace(plan, pairs=len(pairs)), pairs)
 
-    def climbed(climb: LadderClimb) -> list[tuple[str, str, bool]]:
+    def climb_results(climb: LadderClimb) -> list[tuple[str, str, bool]]:
         steps = climb.climb(("random", "draw-3", "third"))
         return [(step.rung.name, step.rung.verdict, step.duel is not None) for step in steps]
 
@@ -237,17 +244,17 @@ def test_a_measured_rung_is_reused_until_the_file_changes_or_a_rerun(tmp_path: P
     climb = LadderClimb(
         plan_duel(str(strategy_path), "", pairs=100), tmp_path / "ladder.jsonl", play
     )
-    assert climbed(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
-    assert climbed(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
-    assert climbed(replace(climb, rerun=True))[0] == ("random", "beaten", True)
+    assert climb_results(climb) == [("random", "beaten", True), ("draw-3", "not beaten", True)]
+    assert climb_results(climb) == [("random", "beaten", False), ("draw-3", "not beaten", False)]
+    assert climb_results(replace(climb, rerun=True))[0] == ("random", "beaten", True)
     strategy_path.write_text(strategy_path.read_text() + "# better\n")
-    assert climbed(climb)[0] == ("random", "beaten", True)
+    assert climb_results(climb)[0] == ("random", "beaten", True)
 
 
 @pytest.mark.parametrize(("game", "name"), [("blef", "greedy"), ("euchre", "rules")])
-def test_games_duel_and_are_seen(cli: Cli, game: str, name: str) -> None:
-    def run_lab(*words: str) -> Any:  # noqa: ANN401 - whatever a command tells
-        return cli("lab", *words, "--game", game, "--json").json()
+def test_lab_commands_work_for_other_games(cli: Cli, game: str, name: str) -> None:
+    def run_lab(*arguments: str) -> Any:  # noqa: ANN401 - whatever a command tells
+        return cli("lab", *arguments, "--game", game, "--json").json()
 
     duel = run_lab("duel", name, "random", "-n", "4", "--workers", "1")
     assert (duel["game"], duel["matches"]) == (game, 8)
@@ -271,7 +278,7 @@ def test_a_sequential_test_reports_its_verdict(cli: Cli) -> None:
     assert "the test says stronger: Elo 300 rather than 0, after " in result.out
 
 
-def test_an_unsteady_file_is_named(cli: Cli, tmp_path: Path) -> None:
+def test_a_nondeterministic_strategy_file_is_named(cli: Cli, tmp_path: Path) -> None:
     body = "return Decision(random.choice(position.legal_actions()), 'who knows')"
     file = write_strategy_file(tmp_path, "wavers", body, "import random")
     duels = [
@@ -283,71 +290,80 @@ def test_an_unsteady_file_is_named(cli: Cli, tmp_path: Path) -> None:
     assert "wavers.py decided otherwise when a deal was played again" in error_outputs[0]
 
 
-def shares(elo: float, dice: Random, alike: float = 0.3) -> Iterator[float]:
-    """Pairs of a player so much stronger, whose two matches end alike by deal that often."""
+def shares(elo: float, dice: Random, tie_correlation: float = 0.3) -> Iterator[float]:
+    """Yield shares of pairs of a player with that rating advantage.
+
+    `tie_correlation` is the probability that both matches of a pair end equally because of
+    the deal.
+    """
     share = expected_score(elo)
     while True:
         first = dice.random() < share
-        second = first if dice.random() < alike else dice.random() < share
+        second = first if dice.random() < tie_correlation else dice.random() < share
         yield (first + second) / 2
 
 
 def test_rating_estimates_recover_the_true_strengths() -> None:
-    true = dict(zip("abcd", (700, 900, 1100, 1300), strict=True))
+    true_ratings = dict(zip("abcd", (700, 900, 1100, 1300), strict=True))
     dice = Random(1)
     duels = {
         (first, second): HeadToHeadScore.from_shares(
-            islice(shares(true[first] - true[second], dice), 2000)
+            islice(shares(true_ratings[first] - true_ratings[second], dice), 2000)
         )
-        for first, second in combinations(true, 2)
+        for first, second in combinations(true_ratings, 2)
     }
     ratings = ratings_of(duels)
     assert sum(rating.value for rating in ratings.values()) / 4 == pytest.approx(MEAN_RATING)
     for name, rating in ratings.items():
-        assert abs(rating.value - true[name]) < 1.5 * rating.margin < 40
+        assert abs(rating.value - true_ratings[name]) < 1.5 * rating.margin < 40
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """400 climbs over two rungs: three standard errors are 3.3 in 100."""
+    """The 95 % interval covers the true rating in 95 % of 400 climbs over two rungs.
+
+    Three standard errors are 3.3 in 100.
+    """
     dice, covered_count = Random(2), 0
     for _ in range(400):
-        met = [
+        rung_scores = [
             (rung, HeadToHeadScore.from_shares(islice(shares(1000 - rung, dice), 60)))
             for rung in (900, 1050)
         ]
-        rating = rating_of(met)
+        rating = rating_of(rung_scores)
         covered_count += abs(rating.value - 1000) <= rating.margin
     assert covered_count / 400 == pytest.approx(0.95, abs=0.033)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, 1.2])
 def test_extreme_scores_have_a_finite_rating(share: float) -> None:
-    """Nor who has more than all, as less luck one may have of a few pairs."""
+    """A luck-adjusted share of a few pairs may even exceed 1."""
     rating = rating_of([(1000, HeadToHeadScore.from_shares([share] * 20))])
     assert 400 < abs(rating.value - 1000) < 1000
     assert 100 < rating.margin < inf
 
 
-@pytest.mark.parametrize("alike", [0.0, 0.5])
-@pytest.mark.parametrize(("elo", "stronger"), [(0.0, 0.05), (50.0, 0.95)])
-def test_a_duel_is_wrong_as_often_as_it_says(elo: float, stronger: float, alike: float) -> None:
-    """400 simulated tests: three standard errors are 3.3 in 100."""
-    dice, called = Random(1), 0
+@pytest.mark.parametrize("tie_correlation", [0.0, 0.5])
+@pytest.mark.parametrize(("elo", "expected_share"), [(0.0, 0.05), (50.0, 0.95)])
+def test_a_duel_is_wrong_as_often_as_it_says(
+    elo: float, expected_share: float, tie_correlation: float
+) -> None:
+    """The error rate of 400 simulated tests is 5 %; three standard errors are 3.3 in 100."""
+    dice, stronger_count = Random(1), 0
     for _ in range(400):
-        tested = SequentialTest(elo0=0, elo1=50)
-        tested.add_pairs_until_decided(shares(elo, dice, alike))
-        called += tested.log_likelihood_ratio > 0
-    assert called / 400 == pytest.approx(stronger, abs=0.033)
+        sequential_test = SequentialTest(elo0=0, elo1=50)
+        sequential_test.add_pairs_until_decided(shares(elo, dice, tie_correlation))
+        stronger_count += sequential_test.log_likelihood_ratio > 0
+    assert stronger_count / 400 == pytest.approx(expected_share, abs=0.033)
 
 
 def test_a_run_ends_with_the_pair_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     # Threads of this process take it for one that is there for strategy files alone.
     monkeypatch.setattr(strategy_file, "_import_listeners", [])
     plan = plan_duel("champion", "draw-2", pairs=60, seed=2, pure_python=True)
-    alone = SequentialTest(elo1=200)
-    serial_run = run_duel(plan, sprt=alone)
+    sequential_test = SequentialTest(elo1=200)
+    serial_run = run_duel(plan, sprt=sequential_test)
     with ThreadPoolExecutor(2) as pool:
         parallel_run = run_duel(plan, pool, sprt=SequentialTest(elo1=200))
-    assert alone.is_decided
+    assert sequential_test.is_decided
     assert serial_run == parallel_run
-    assert len(serial_run.pairs) == serial_run.plan.pairs == alone.pair_count < 60
+    assert len(serial_run.pairs) == serial_run.plan.pairs == sequential_test.pair_count < 60

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.store_fixtures import FakeClock, RecordingMeter, require_match, take_lease
+from support.store_fixtures import FakeClock, RecordingMeter, acquire_lease, require_match
 from support.waiting import HANG_SECONDS
 
 from cardsharp.bot.bot_match import IN_FLIGHT_SECONDS, Observation
@@ -78,7 +78,7 @@ def hold(
     log: FailingLog, remaining_time: timedelta = TIMING.long_poll_timeout, meter: Metrics = NO_METER
 ) -> LeaseKeeper:
     """A hold by a worker who has so much time left, whatever the clock says."""
-    lease, clock = take_lease(log, ttl=TIMING.lease_ttl), log.clock
+    lease, clock = acquire_lease(log, ttl=TIMING.lease_ttl), log.clock
     return LeaseKeeper(log, lease, clock, meter, TIMING, lambda: remaining_time, clock.monotonic())
 
 
@@ -129,7 +129,9 @@ def test_an_action_without_an_answer_is_let_arrive(
     sent = log.clock.monotonic()
     log.clock.advance(ago)
     began = log.clock.now()
-    hold(log, timedelta(hours=1)).wait_until_settled(error, sent, timedelta(seconds=3))
+    hold(log, timedelta(hours=1)).wait_until_failed_action_settled(
+        error, sent, timedelta(seconds=3)
+    )
     assert log.clock.now() - began == slept
 
 
@@ -294,7 +296,7 @@ def test_a_late_answer_is_awaited_as_long_as_its_action_may_take(log: FailingLog
         (RateLimited("busy", timedelta(seconds=3)), timedelta(seconds=2)),
     ):
         began = log.clock.now()
-        keeper.wait_until_settled(error, sent_at, timedelta(seconds=2))
+        keeper.wait_until_failed_action_settled(error, sent_at, timedelta(seconds=2))
         assert log.clock.now() - began == slept
 
 

@@ -1,4 +1,4 @@
-"""`make help` is short and grouped, CONTRIBUTING.md explains the rest, and old names still work."""
+"""Makefile: grouped help, documented targets, and names of 0.2 that still work."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def make(*arguments: str) -> str:
     ).stdout
 
 
-def targets(help_text: str) -> list[str]:
+def help_targets(help_text: str) -> list[str]:
     return re.findall(r"^  make (\S+) ", help_text, re.MULTILINE)
 
 
@@ -34,24 +34,24 @@ def test_help_has_at_most_20_targets_in_groups() -> None:
     assert re.findall(r"^\w+$", help_text, re.MULTILINE) == [
         "Play", "Develop", "Check", "Deploy", "Measure",
     ]  # fmt: skip
-    assert {"play", "test", "build", "evidence"} <= set(targets(help_text))
-    assert len(targets(help_text)) <= MAX_TARGETS
+    assert {"play", "test", "build", "evidence"} <= set(help_targets(help_text))
+    assert len(help_targets(help_text)) <= MAX_TARGETS
     assert make() == help_text
 
 
 def test_contributing_explains_every_target_of_the_evidence_family() -> None:
-    family = targets(make("evidence"))
+    family = help_targets(make("evidence"))
     assert family == re.findall(r"^(evidence-[\w-]+):", MAKEFILE, re.MULTILINE)
     page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     assert [name for name in family if f"`make {name}`" not in page] == []
 
 
-@pytest.mark.parametrize("old", OLD_TARGETS)
-def test_a_target_of_0_2_runs_the_new_one_and_stays_out_of_the_help(old: str) -> None:
-    alias = re.search(rf"^{old}: ([\w-]+)$", MAKEFILE, re.MULTILINE)
+@pytest.mark.parametrize("old_target", OLD_TARGETS)
+def test_a_target_of_0_2_runs_the_new_one_and_stays_out_of_the_help(old_target: str) -> None:
+    alias = re.search(rf"^{old_target}: ([\w-]+)$", MAKEFILE, re.MULTILINE)
     assert alias
     assert re.search(rf"^{alias[1]}:.*\n\t", MAKEFILE, re.MULTILINE)
-    assert old not in targets(make("help") + make("evidence"))
+    assert old_target not in help_targets(make("help") + make("evidence"))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """When a poller asks the arena for its matches again, and what it hands to the dispatcher.
 
-`test_bot_scout.py` has a poller at a real arena; here every answer is told.
+`test_poller_at_arena.py` has a poller at a real arena; here every answer is told.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fault_simulation.virtual_clock import VirtualClock
-from support.recorded_arena_responses import running
+from support.recorded_arena_responses import running_view
 from support.store_fixtures import RecordingMeter
 
 from cardsharp.bot.control.listening_windows import ListeningWindow
@@ -43,7 +43,7 @@ HELD = 30.0  # seconds for which the arena holds a request back
 
 
 def listed(match_id: str, *, limit: float | None = None, is_over: bool = False) -> MatchView:
-    body = running()
+    body = running_view()
     params = {**body["creationParams"], "timeout": limit}
     active = None if is_over else 0
     fields = {"_id": match_id, "creationParams": params, "activePlayerIndex": active}

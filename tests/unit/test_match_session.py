@@ -1,6 +1,6 @@
 """What a session does between two actions of a match that counts to three, step by step.
 
-`test_attend.py` has whole sessions: denials, handovers and other bots.
+`test_whole_match_sessions.py` has whole sessions: denials, handovers and other bots.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,8 +10,15 @@ from datetime import timedelta
 
 import pytest
 from fault_simulation.faults import Crash
-from support.counting_match import ACTIONS, HOUR, TIMING, Count, Desk, open_desk
-from support.store_fixtures import RecordingMeter, require_match, take_lease
+from support.counting_match import (
+    ACTIONS,
+    HOUR,
+    TIMING,
+    CountingMatch,
+    SessionHarness,
+    open_session_harness,
+)
+from support.store_fixtures import RecordingMeter, acquire_lease, require_match
 
 from cardsharp.bot.bot import Bot
 from cardsharp.bot.bot_match import MoveFacts, NextRead, Observation
@@ -37,90 +44,90 @@ OTHER_BOT_WARNING = "another bot or a person plays as this user"
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    with open_desk() as desk:
-        yield desk
+def harness() -> Iterator[SessionHarness]:
+    with open_session_harness() as harness:
+        yield harness
 
 
 # --- acting --------------------------------------------------------------------------------------
 
 
-def test_an_intent_is_logged_before_its_action_is_sent(desk: Desk) -> None:
+def test_an_intent_is_logged_before_its_action_is_sent(harness: SessionHarness) -> None:
     """And says what a person wants to know of it."""
 
-    class Checked(Count):
+    class Checked(CountingMatch):
         def send(self, action: int) -> NextRead:
-            intents = {move.sequence: move.intent for move in desk.log.moves("m")}
-            assert intents[self.counted] == {"action": 1, "at": began, "worker": "worker"}
+            intents = {move.sequence: move.intent for move in harness.log.moves("m")}
+            assert intents[self.count] == {"action": 1, "at": began, "worker": "worker"}
             return super().send(action)
 
-    began, match = desk.clock.now().isoformat(), Checked()
-    assert desk.attend(match) is SessionResult.FINISHED
-    assert [move.sequence for move in desk.log.moves("m")] == [0, 1, 2]
-    assert [move.facts for move in desk.log.moves("m")] == [{}] * ACTIONS
+    began, match = harness.clock.now().isoformat(), Checked()
+    assert harness.run_session(match) is SessionResult.FINISHED
+    assert [move.sequence for move in harness.log.moves("m")] == [0, 1, 2]
+    assert [move.facts for move in harness.log.moves("m")] == [{}] * ACTIONS
 
 
 @pytest.mark.parametrize("late", [timedelta(0), INSTANT])
 def test_nothing_is_sent_after_an_intent_that_took_too_long(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, late: timedelta
+    harness: SessionHarness, monkeypatch: pytest.MonkeyPatch, late: timedelta
 ) -> None:
     """The match is read and decided anew: another worker may have played meanwhile."""
-    write_intent, takes = desk.log.write_intent, [TIMING.renew_interval + late]
+    write_intent, takes = harness.log.write_intent, [TIMING.renew_interval + late]
 
     def write_slowly(
         lease: Lease, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY
     ) -> None:
         write_intent(lease, sequence, intent, summary)
-        desk.clock.advance(takes.pop() if takes else timedelta(0))
+        harness.clock.advance(takes.pop() if takes else timedelta(0))
 
-    monkeypatch.setattr(desk.log, "write_intent", write_slowly)
-    match = Count()
-    assert desk.attend(match) is SessionResult.FINISHED
+    monkeypatch.setattr(harness.log, "write_intent", write_slowly)
+    match = CountingMatch()
+    assert harness.run_session(match) is SessionResult.FINISHED
     assert len(match.rejected_action_sets) == ACTIONS + bool(late)
 
 
 def test_an_action_that_was_carried_out_without_an_answer_is_our_own(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+    harness: SessionHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Silent(Count):
+    class Silent(CountingMatch):
         def send(self, action: int) -> NextRead:
             super().send(action)
             raise LOST
 
-    began, match = desk.clock.now(), Silent(length=2)
-    assert desk.attend(match) is SessionResult.FINISHED
+    began, match = harness.clock.now(), Silent(target_count=2)
+    assert harness.run_session(match) is SessionResult.FINISHED
     assert len(match.rejected_action_sets) == 2, "none is sent again"
     assert OTHER_BOT_WARNING not in caplog.text
-    assert desk.clock.now() - began == 2 * TIMING.action_timeout, "so long each could arrive"
+    assert harness.clock.now() - began == 2 * TIMING.action_timeout, "so long each could arrive"
 
 
-def test_a_move_that_was_refused_to_us_is_not_our_own(desk: Desk) -> None:
+def test_a_move_that_was_refused_to_us_is_not_our_own(harness: SessionHarness) -> None:
     """Neither at first nor where the match stands still; else two bots would play on."""
     for refusals in (1, 4):
-        match = Count({"act": [IS_OVER] * refusals}, [False] * refusals + [True])
-        result = desk.attend(match, match_id=f"refused{refusals}")
+        match = CountingMatch({"act": [IS_OVER] * refusals}, [False] * refusals + [True])
+        result = harness.run_session(match, match_id=f"refused{refusals}")
         assert result is SessionResult.LEASED_BY_OTHER
         assert len(match.rejected_action_sets) == refusals
 
 
 def test_the_end_of_a_match_is_no_failed_action(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+    harness: SessionHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Another player ended it; the next read tells how, at once."""
-    meter, began = RecordingMeter(), desk.clock.now()
-    match = Count({"act": [None, MatchOver()]})
-    assert desk.attend(match, meter=meter) is SessionResult.FINISHED
-    assert desk.clock.now() == began
+    meter, began = RecordingMeter(), harness.clock.now()
+    match = CountingMatch({"act": [None, MatchOver()]})
+    assert harness.run_session(match, meter=meter) is SessionResult.FINISHED
+    assert harness.clock.now() == began
     assert meter.counts[MetricName.ARENA_ERRORS] == 0
     assert caplog.text == ""
     assert match.rejected_action_sets == [frozenset()] * (ACTIONS + 1)
     assert meter.counts[MetricName.ACTIONS] == ACTIONS
 
 
-def test_actions_of_one_turn_follow_each_other_without_a_read(desk: Desk) -> None:
+def test_actions_of_one_turn_follow_each_other_without_a_read(harness: SessionHarness) -> None:
     """Each has the next number; the rest of the turn waits for a successor when time is short."""
 
-    class Turn(Count):
+    class Turn(CountingMatch):
         looks = 0
 
         def observe(self, recorded: MoveFacts) -> Observation[int]:
@@ -129,81 +136,85 @@ def test_actions_of_one_turn_follow_each_other_without_a_read(desk: Desk) -> Non
 
         def send(self, action: int) -> "Turn | NextRead":
             super().send(action)
-            return NextRead.READ_IMMEDIATELY if self.counted >= self.length else self
+            return NextRead.READ_IMMEDIATELY if self.count >= self.target_count else self
 
     match = Turn()
-    assert desk.attend(match) is SessionResult.FINISHED
+    assert harness.run_session(match) is SessionResult.FINISHED
     assert match.looks == 2
-    assert [move.sequence for move in desk.log.moves("m") if move.intent] == [0, 1, 2]
+    assert [move.sequence for move in harness.log.moves("m") if move.intent] == [0, 1, 2]
 
 
-def test_no_action_of_a_turn_begins_without_time_for_its_answer(desk: Desk) -> None:
+def test_no_action_of_a_turn_begins_without_time_for_its_answer(harness: SessionHarness) -> None:
     """With just the time to decide and for two limits of an action, no third one begins."""
     needed = TIMING.decision_timeout + 2 * TIMING.action_timeout
 
-    class Slow(Count):
+    class Slow(CountingMatch):
         def send(self, action: int) -> "Slow | NextRead":
             super().send(action)
-            desk.clock.advance((TIMING.handover_margin - needed) / 2)
+            harness.clock.advance((TIMING.handover_margin - needed) / 2)
             return self
 
     for life, actions in ((TIMING.handover_margin, 2), (TIMING.handover_margin + INSTANT, 3)):
-        match = Slow(length=9)
-        assert desk.attend(match, life, match_id=f"with{actions}") is SessionResult.HANDED_OVER
-        assert match.counted == actions
+        match = Slow(target_count=9)
+        assert (
+            harness.run_session(match, life, match_id=f"with{actions}") is SessionResult.HANDED_OVER
+        )
+        assert match.count == actions
 
 
-def test_a_stuck_match_is_tried_with_the_strategys_own_action(desk: Desk) -> None:
+def test_a_stuck_match_is_tried_with_the_strategys_own_action(harness: SessionHarness) -> None:
     """As no other is better; at first each refused action is left out."""
-    match = Count({"act": [IS_OVER] * 5})
-    assert desk.attend(match) is SessionResult.FINISHED
+    match = CountingMatch({"act": [IS_OVER] * 5})
+    assert harness.run_session(match) is SessionResult.FINISHED
     assert match.rejected_action_sets[:6] == [frozenset(), {1}, {1, 2}, *[frozenset()] * 3]
 
 
-def test_what_was_refused_of_a_move_is_refused_as_long_as_it_is_due(desk: Desk) -> None:
+def test_what_was_refused_of_a_move_is_refused_as_long_as_it_is_due(
+    harness: SessionHarness,
+) -> None:
     refusals = [RequestRejected(400, f"not {number}") for number in range(3)]
-    match = Count({"act": [*refusals, None, refusals[0], None]})
-    assert desk.attend(match) is SessionResult.FINISHED
+    match = CountingMatch({"act": [*refusals, None, refusals[0], None]})
+    assert harness.run_session(match) is SessionResult.FINISHED
     expected = [set(), {1}, {1, 2}, {1, 2, 3}, set(), {1}, set()]
     assert match.rejected_action_sets == expected
 
 
-def test_between_two_attempts_in_a_stuck_match_the_lease_is_kept(desk: Desk) -> None:
+def test_between_two_attempts_in_a_stuck_match_the_lease_is_kept(harness: SessionHarness) -> None:
     """Or its loss is noticed before the match is read again."""
 
-    class Taken(Count):
+    class Taken(CountingMatch):
         def send(self, action: int) -> NextRead:
             if len(self.rejected_action_sets) == 5:  # 4 s of pause follow, longer than a lease
-                take_lease(desk.log, "worker")
+                acquire_lease(harness.log, "worker")
             return super().send(action)
 
     match = Taken({"act": [IS_OVER] * 9})
-    assert desk.attend(match) is SessionResult.LEASED_BY_OTHER
+    assert harness.run_session(match) is SessionResult.LEASED_BY_OTHER
     assert len(match.rejected_action_sets) == 5
 
 
 def test_a_wrong_password_is_believed_only_without_an_accepted_action_in_between(
-    desk: Desk,
+    harness: SessionHarness,
 ) -> None:
     @dataclass
-    class Slow(Count):
+    class Slow(CountingMatch):
         def send(self, action: int) -> NextRead:
             next_read = super().send(action)
-            desk.clock.advance(TIMING.denial_timeout)
+            harness.clock.advance(TIMING.denial_timeout)
             return next_read
 
-    assert desk.attend(Slow({"act": [PASSWORD, None] * 3})) is SessionResult.FINISHED
+    assert harness.run_session(Slow({"act": [PASSWORD, None] * 3})) is SessionResult.FINISHED
     with pytest.raises(Unauthorized):
-        desk.attend(Slow({"act": [PASSWORD, None] + [PASSWORD] * 9}), match_id="another")
+        harness.run_session(Slow({"act": [PASSWORD, None] + [PASSWORD] * 9}), match_id="another")
 
 
-def test_a_denial_of_another_move_counts_anew(desk: Desk) -> None:
+def test_a_denial_of_another_move_counts_anew(harness: SessionHarness) -> None:
     """The arena's denial of actions is believed after a minute at one move."""
     gone = RequestRejected(404, "gone")
-    began, half = desk.clock.now(), [gone] * 7
-    match = Count({"act": [*half, None, *half, None, *half]})
-    assert desk.attend(match) is SessionResult.FINISHED
-    assert desk.clock.now() - began > 1.5 * TIMING.contradiction_timeout
+    began, half = harness.clock.now(), [gone] * 7
+    match = CountingMatch({"act": [*half, None, *half, None, *half]})
+    assert harness.run_session(match) is SessionResult.FINISHED
+    assert harness.clock.now() - began > 1.5 * TIMING.contradiction_timeout
 
 
 # --- looking -------------------------------------------------------------------------------------
@@ -218,24 +229,24 @@ def test_a_denial_of_another_move_counts_anew(desk: Desk) -> None:
     ],
 )
 def test_r15_a_pause_that_the_arena_asks_for_takes_a_quarter_of_a_turn_at_most(
-    desk: Desk, turn_timeout: timedelta | None, pause: timedelta
+    harness: SessionHarness, turn_timeout: timedelta | None, pause: timedelta
 ) -> None:
-    class Limited(Count):
+    class Limited(CountingMatch):
         def observe(self, recorded: MoveFacts) -> Observation[int]:
             return replace(super().observe(recorded), turn_timeout=turn_timeout)
 
-    busy, began = RateLimited("busy", timedelta(seconds=20)), desk.clock.now()
+    busy, began = RateLimited("busy", timedelta(seconds=20)), harness.clock.now()
     match = Limited({"look": [None, busy], "act": [None, busy]})
-    assert desk.attend(match) is SessionResult.FINISHED
-    assert desk.clock.now() - began == 2 * pause
+    assert harness.run_session(match) is SessionResult.FINISHED
+    assert harness.clock.now() - began == 2 * pause
 
 
 def test_a_takeover_reads_again_if_its_first_read_may_be_from_before_the_last_action(
-    desk: Desk,
+    harness: SessionHarness,
 ) -> None:
     """However long that read took, it counts from its request."""
 
-    class Slow(Count):
+    class Slow(CountingMatch):
         looks = 0
 
         def observe(self, recorded: MoveFacts) -> Observation[int]:
@@ -243,8 +254,8 @@ def test_a_takeover_reads_again_if_its_first_read_may_be_from_before_the_last_ac
             observation = super().observe(recorded)
             if self.looks == 2:
                 # The predecessor's action arrives while the answer is on its way.
-                desk.clock.advance(timedelta(seconds=8))
-                self.counted = 1
+                harness.clock.advance(timedelta(seconds=8))
+                self.count = 1
             return observation
 
         def send(self, action: int) -> NextRead:
@@ -254,13 +265,13 @@ def test_a_takeover_reads_again_if_its_first_read_may_be_from_before_the_last_ac
 
     match = Slow()
     with pytest.raises(Crash):
-        desk.attend(match)
-    desk.outwait()
-    assert desk.attend(match) is SessionResult.FINISHED
-    assert [move.sequence for move in desk.log.moves("m") if move.intent] == [0, 1, 2]
+        harness.run_session(match)
+    harness.expire_lease()
+    assert harness.run_session(match) is SessionResult.FINISHED
+    assert [move.sequence for move in harness.log.moves("m") if move.intent] == [0, 1, 2]
 
 
-def test_a_look_goes_before_the_decisions_of_other_matches(desk: Desk) -> None:
+def test_a_look_goes_before_the_decisions_of_other_matches(harness: SessionHarness) -> None:
     urgencies: list[bool] = []
 
     class Watched(FairSemaphore):
@@ -270,26 +281,28 @@ def test_a_look_goes_before_the_decisions_of_other_matches(desk: Desk) -> None:
             with super().hold_permit(is_urgent=is_urgent):
                 yield
 
-    line = Watched(desk.clock)
-    bot = Bot("count", lambda _: nullcontext(Count()), desk.offering, "worker", TIMING, line)
+    line = Watched(harness.clock)
+    bot = Bot(
+        "count", lambda _: nullcontext(CountingMatch()), harness.dispatcher, "worker", TIMING, line
+    )
     assert bot.run_session("m", lambda: HOUR) is SessionResult.FINISHED
     assert urgencies == [True, False] * ACTIONS + [True]
 
 
 @pytest.mark.parametrize("from_observation", [True, False])
 def test_a_match_has_the_version_of_the_strategy_that_took_it_up(
-    desk: Desk, *, from_observation: bool
+    harness: SessionHarness, *, from_observation: bool
 ) -> None:
     """Wherever its header comes from; a successor of another version changes nothing."""
     header: Body = {"game": "count"}
 
-    class Named(Count):
+    class Named(CountingMatch):
         def observe(self, recorded: MoveFacts) -> Observation[int]:
             return replace(super().observe(recorded), header=header if from_observation else None)
 
         def send(self, action: int) -> NextRead:
-            if self.counted == 1:
-                self.counted = 2
+            if self.count == 1:
+                self.count = 2
                 raise Crash("in the middle of the match")
             return super().send(action)
 
@@ -298,7 +311,7 @@ def test_a_match_has_the_version_of_the_strategy_that_took_it_up(
         Bot(
             "count",
             lambda _: nullcontext(match),
-            desk.offering,
+            harness.dispatcher,
             "worker",
             TIMING,
             strategy_version=version,
@@ -308,33 +321,33 @@ def test_a_match_has_the_version_of_the_strategy_that_took_it_up(
     with pytest.raises(Crash):
         bots[0].run_session("m", lambda: HOUR)
     assert bots[1].run_session("m", lambda: HOUR) is SessionResult.FINISHED
-    assert require_match(desk.log).header == {**header, "version": "1.0"}
+    assert require_match(harness.log).header == {**header, "version": "1.0"}
 
 
-def test_facts_are_logged_before_the_next_decision(desk: Desk) -> None:
+def test_facts_are_logged_before_the_next_decision(harness: SessionHarness) -> None:
     """Should this worker die then, its successor knows all that the arena has told."""
 
-    class Checked(Count):
+    class Checked(CountingMatch):
         def decide(
             self, timeout: timedelta, monotonic: Callable[[], float], rejected: frozenset[int]
         ) -> object:
-            logged = [move.sequence for move in desk.log.moves("m") if move.facts is not None]
-            assert logged == list(range(self.counted))
+            logged = [move.sequence for move in harness.log.moves("m") if move.facts is not None]
+            assert logged == list(range(self.count))
             return super().decide(timeout, monotonic, rejected)
 
-    assert desk.attend(Checked(counted=1)) is SessionResult.FINISHED
+    assert harness.run_session(Checked(count=1)) is SessionResult.FINISHED
 
 
 def test_turns_that_the_arena_ended_are_counted_once(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+    harness: SessionHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Late(Count):
+    class Late(CountingMatch):
         def observe(self, recorded: MoveFacts) -> Observation[int]:
             observation = super().observe(recorded)
             return replace(observation, timeout_count=int(0 in observation.facts))
 
     meter = RecordingMeter()
-    assert desk.attend(Late(counted=2), meter=meter) is SessionResult.FINISHED
+    assert harness.run_session(Late(count=2), meter=meter) is SessionResult.FINISHED
     assert meter.counts[MetricName.TIMEOUTS] == 1
     (line,) = [line for line in caplog.records if "its time was up" in line.message]
     assert (vars(line)["turns"], vars(line)["match_id"]) == (1, "m")
@@ -344,7 +357,7 @@ def test_turns_that_the_arena_ended_are_counted_once(
 
 
 @dataclass
-class Lossy(Count):
+class Lossy(CountingMatch):
     """A match whose arena forgets all but the first number after so many decisions.
 
     For good, or it only says so a few times.
@@ -357,7 +370,7 @@ class Lossy(Count):
     def observe(self, recorded: MoveFacts) -> Observation[int]:
         if len(self.rejected_action_sets) == self.decisions and len(recorded) == 2:
             if self.false_reports is None:
-                self.counted = 1
+                self.count = 1
             elif self.false_reports:
                 self.false_reports -= 1
                 return Observation(next_sequence=1, facts={}, turn=self)
@@ -367,19 +380,21 @@ class Lossy(Count):
         return replace(observation, facts={n: {"anew": is_anew} for n in observation.facts})
 
 
-def test_r25_a_loss_is_believed_only_when_it_was_told_for_three_seconds(desk: Desk) -> None:
+def test_r25_a_loss_is_believed_only_when_it_was_told_for_three_seconds(
+    harness: SessionHarness,
+) -> None:
     said = int(TIMING.denial_timeout / TIMING.backoff)
     match = Lossy(false_reports=said)
-    assert desk.attend(match) is SessionResult.FINISHED
-    assert desk.log.notes("m") == []
+    assert harness.run_session(match) is SessionResult.FINISHED
+    assert harness.log.notes("m") == []
     assert len(match.rejected_action_sets) == ACTIONS
 
 
-def test_r25_a_lost_move_forgets_what_was_refused_of_it(desk: Desk) -> None:
+def test_r25_a_lost_move_forgets_what_was_refused_of_it(harness: SessionHarness) -> None:
     match = Lossy({"act": [None, REFUSAL]}, decisions=ACTIONS + 1)
-    assert desk.attend(match) is SessionResult.FINISHED
+    assert harness.run_session(match) is SessionResult.FINISHED
     assert match.rejected_action_sets == [set(), set(), {1}, set(), set(), set()]
-    assert [move.facts for move in desk.log.moves("m")] == [
+    assert [move.facts for move in harness.log.moves("m")] == [
         {"anew": False},
         {"anew": True},
         {"anew": True},
@@ -387,28 +402,28 @@ def test_r25_a_lost_move_forgets_what_was_refused_of_it(desk: Desk) -> None:
 
 
 def test_r25_a_move_that_the_arena_has_otherwise_for_three_seconds_replaces_ours(
-    desk: Desk,
+    harness: SessionHarness,
 ) -> None:
     """As after a power cut of which the arena played the same moves anew."""
 
-    class Replayed(Count):
+    class Replayed(CountingMatch):
         def observe(self, recorded: MoveFacts) -> Observation[int]:
             observation = super().observe(recorded)
             if len(self.rejected_action_sets) < 2:
                 return observation
-            return replace(observation, facts={n: {"anew": True} for n in range(self.counted)})
+            return replace(observation, facts={n: {"anew": True} for n in range(self.count)})
 
-    began = desk.clock.now()
-    assert desk.attend(Replayed()) is SessionResult.FINISHED
-    assert desk.clock.now() - began == TIMING.denial_timeout
-    assert [move.facts for move in desk.log.moves("m")] == [{"anew": True}] * ACTIONS
+    began = harness.clock.now()
+    assert harness.run_session(Replayed()) is SessionResult.FINISHED
+    assert harness.clock.now() - began == TIMING.denial_timeout
+    assert [move.facts for move in harness.log.moves("m")] == [{"anew": True}] * ACTIONS
 
 
 def test_r25_moves_that_an_arena_took_back_are_no_other_bots(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+    harness: SessionHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     match = Lossy(foreign_moves=frozenset({1}))
-    assert desk.attend(match) is SessionResult.FINISHED
+    assert harness.run_session(match) is SessionResult.FINISHED
     assert OTHER_BOT_WARNING not in caplog.text
     assert "the moves from 1 on" in caplog.text
 
@@ -417,7 +432,7 @@ def test_r25_moves_that_an_arena_took_back_are_no_other_bots(
 
 
 @dataclass
-class Still(Count):
+class Still(CountingMatch):
     """A match in which nothing is ours to do until `answers` says so at the end of a long poll."""
 
     answers: tuple[Observation[int] | None, ...] = ()
@@ -450,43 +465,43 @@ PARKED: Observation[int] = Observation(next_sequence=0, facts={}, may_park=True)
     ids=["nothing", "our turn", "a move", "the end"],
 )
 def test_r38_only_a_match_in_which_nothing_has_happened_is_parked(
-    desk: Desk, later: Observation[int] | None, result: SessionResult, waits: int
+    harness: SessionHarness, later: Observation[int] | None, result: SessionResult, waits: int
 ) -> None:
     end = Observation(next_sequence=1, facts={}, outcome={"result": "lost"})
     match = Still(answers=(None, end), first=PARKED, later=later)
-    assert desk.attend(match) is result
+    assert harness.run_session(match) is result
     assert match.waits == waits
-    assert require_match(desk.log).is_parked is (result is SessionResult.ABANDONED)
+    assert require_match(harness.log).is_parked is (result is SessionResult.ABANDONED)
 
 
-def test_a_match_that_should_be_left_alone_is_parked_at_once(desk: Desk) -> None:
+def test_a_match_that_should_be_left_alone_is_parked_at_once(harness: SessionHarness) -> None:
     rest = timedelta(minutes=5)
     match = Still(first=Observation(next_sequence=0, facts={}, park_for=rest))
-    assert desk.attend(match) is SessionResult.ABANDONED
-    assert (match.waits, require_match(desk.log).ttl) == (0, rest)
+    assert harness.run_session(match) is SessionResult.ABANDONED
+    assert (match.waits, require_match(harness.log).ttl) == (0, rest)
 
 
 def test_the_lease_is_checked_before_each_long_poll(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+    harness: SessionHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Long(Still):
         def wait_for_change(self, recorded: MoveFacts) -> Observation[int] | None:
-            take_lease(desk.log, "worker")
-            desk.clock.advance(TIMING.long_poll_timeout)
+            acquire_lease(harness.log, "worker")
+            harness.clock.advance(TIMING.long_poll_timeout)
             return super().wait_for_change(recorded)
 
     match = Long(answers=(None, None, None))
-    assert desk.attend(match) is SessionResult.LEASED_BY_OTHER
+    assert harness.run_session(match) is SessionResult.LEASED_BY_OTHER
     assert match.waits == 1
     (line,) = caplog.records
     assert "no longer held" in line.message
     assert vars(line)["match_id"] == "m"
 
 
-def test_a_long_poll_begins_only_with_time_for_it(desk: Desk) -> None:
+def test_a_long_poll_begins_only_with_time_for_it(harness: SessionHarness) -> None:
     life = TIMING.long_poll_timeout + TIMING.handover_margin
     for more, waits in ((timedelta(0), 0), (INSTANT, 1)):
         match = Still(answers=(Observation(next_sequence=1, facts={}, outcome={"result": "won"}),))
-        result = desk.attend(match, life + more)
+        result = harness.run_session(match, life + more)
         assert match.waits == waits
         assert result is (SessionResult.FINISHED if waits else SessionResult.HANDED_OVER)

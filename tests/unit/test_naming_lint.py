@@ -1,4 +1,4 @@
-"""The lint for names and English finds planted breaches, and accepts names of the field."""
+"""Lint for names and English: planted breaches, and names that it accepts."""
 
 import re
 from pathlib import Path
@@ -18,11 +18,11 @@ from cardsharp_tools.build.naming_lint import (
 MAX_TERMS = 25
 
 
-def lint(root: Path, files: dict[str, str], **allowed: str) -> list[tuple[str, int, str, str]]:
+def lint(root: Path, files: dict[str, str], **exceptions: str) -> list[tuple[str, int, str, str]]:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    config = LintConfig(root, ["code"] if (root / "code").is_dir() else [], ["*.md"], allowed)
+    config = LintConfig(root, ["code"] if (root / "code").is_dir() else [], ["*.md"], exceptions)
     return [(b.path, b.line, b.name, b.rule) for b in find_breaches(config)]
 
 
@@ -47,7 +47,7 @@ def lint(root: Path, files: dict[str, str], **allowed: str) -> list[tuple[str, i
         ("scout", "metaphor"),
     ],
 )
-def test_a_name_of_the_dialect_breaks_a_rule(name: str, rule: str) -> None:
+def test_a_name_of_the_private_dialect_breaks_a_rule(name: str, rule: str) -> None:
     breach = check_name(name)
     assert breach
     assert breach[0] == rule
@@ -65,7 +65,7 @@ def test_a_name_of_the_field_breaks_none(name: str) -> None:
     assert check_name(name) is None
 
 
-DEFINITIONS = """
+DEFINITION_KINDS = """
 import json as told
 from os import path as told
 
@@ -94,8 +94,8 @@ lambda told: told.read(told=1)
 def test_each_kind_of_definition_is_checked_and_no_use(tmp_path: Path) -> None:
     path = "code/module.py"
     # The parser does not mind a name that is given twice.
-    breaches = lint(tmp_path, {path: DEFINITIONS})
-    assert {(where, name, rule) for where, _, name, rule in breaches} == {
+    breaches = lint(tmp_path, {path: DEFINITION_KINDS})
+    assert {(breach_path, name, rule) for breach_path, _, name, rule in breaches} == {
         (path, "told", "participle")
     }
     assert [line for _, line, _, _ in breaches] == [
@@ -142,7 +142,7 @@ def test_two_classes_share_no_name(tmp_path: Path) -> None:
 
 
 def test_two_modules_share_no_name_of_a_limit(tmp_path: Path) -> None:
-    """Other constants may: a game has its own cards. An import defines nothing."""
+    """Other constants may share a name: each game has its own cards. Imports define nothing."""
     files = {
         "code/alpha.py": "CACHE_TTL = 3\nMAX_MATCHES: int = 2\nSUITS = 4\n",
         "code/beta.py": "from alpha import CACHE_TTL\nMAX_MATCHES = 5\nSUITS = 9\n",
@@ -190,8 +190,8 @@ def test_a_long_sentence_is_a_warning(tmp_path: Path, text: str, lines: list[int
 def test_an_allowed_name_needs_a_reason_and_a_use(tmp_path: Path) -> None:
     files = {"code/one_file.py": "def told(): ...\n", "code/other.py": "def told(): ...\n"}
     assert lint(tmp_path, files, told="the name of a wire field") == []
-    only = {"one_file.py:told": "the name of a wire field"}
-    assert lint(tmp_path, {}, **only) == [("code/other.py", 1, "told", "participle")]
+    single_exception = {"one_file.py:told": "the name of a wire field"}
+    assert lint(tmp_path, {}, **single_exception) == [("code/other.py", 1, "told", "participle")]
     assert lint(tmp_path, {}, told=" ") == [("pyproject.toml", 1, "told", "exception")]
     unused = lint(tmp_path, {}, told="a wire field", kept="a wire field")
     assert unused == [("pyproject.toml", 1, "kept", "exception")]

@@ -1,4 +1,4 @@
-"""The spellings of 0.2.0 still work, in a command line and in cardsharp.toml; no help shows one."""
+"""Names of 0.2.0 in a command line and in cardsharp.toml: they work, and no help has any."""
 
 import tomllib
 from collections.abc import Iterator
@@ -23,45 +23,47 @@ OPTIONS = [
 ]
 
 
-def _command(words: str) -> cyclopts.App:
-    """Return the app of a command; one that only games have is taken from one of them."""
+def _command(command_name: str) -> cyclopts.App:
+    """Return the app of a command; a command that only games have is taken from Euchre."""
     app = build_app()
-    if words == "duel":
-        words = f"euchre {words}"
-    for word in words.split():
-        app = app[word]
+    if command_name == "duel":
+        command_name = f"euchre {command_name}"
+    for name in command_name.split():
+        app = app[name]
     return app
 
 
-def _new_command(old: str) -> str:
-    return " ".join((*old.split()[:-1], RENAMES.commands[old]))
+def _new_command(old_command: str) -> str:
+    return " ".join((*old_command.split()[:-1], RENAMES.commands[old_command]))
 
 
 def _option_names(app: cyclopts.App) -> set[str]:
     return {name for argument in app.assemble_argument_collection() for name in argument.names}
 
 
-@pytest.mark.parametrize("old", RENAMES.commands)
-def test_an_old_command_is_read_as_the_new_one(old: str) -> None:
-    new = _new_command(old)
+@pytest.mark.parametrize("old_command", RENAMES.commands)
+def test_an_old_command_is_read_as_the_new_one(old_command: str) -> None:
+    new_command = _new_command(old_command)
 
-    assert RENAMES.current_arguments([*old.split(), "some", "--seed", "7"]) == [
-        *new.split(), "some", "--seed", "7",
+    assert RENAMES.current_arguments([*old_command.split(), "some", "--seed", "7"]) == [
+        *new_command.split(), "some", "--seed", "7",
     ]  # fmt: skip
-    assert _command(new).default_command is not None
+    assert _command(new_command).default_command is not None
     with pytest.raises(KeyError):
-        _command(old)
+        _command(old_command)
 
 
-@pytest.mark.parametrize(("command", "old", "new"), OPTIONS)
-def test_an_old_option_is_read_as_the_new_one(command: str, old: str, new: str) -> None:
+@pytest.mark.parametrize(("command", "old_option", "new_option"), OPTIONS)
+def test_an_old_option_is_read_as_the_new_one(
+    command: str, old_option: str, new_option: str
+) -> None:
     names = _option_names(_command(command))
 
-    for line in (["--" + old, "7"], [f"--{old}=7"], ["VALUE", f"--{old}"]):
-        current = [word.replace(f"--{old}", f"--{new}") for word in line]
+    for line in (["--" + old_option, "7"], [f"--{old_option}=7"], ["VALUE", f"--{old_option}"]):
+        current = [argument.replace(f"--{old_option}", f"--{new_option}") for argument in line]
         assert RENAMES.current_arguments([*command.split(), *line]) == [*command.split(), *current]
-    assert f"--{new}" in names
-    assert f"--{old}" not in names
+    assert f"--{new_option}" in names
+    assert f"--{old_option}" not in names
 
 
 @pytest.mark.parametrize("game", ["deadmansdraw", "blef", "euchre"])
@@ -70,7 +72,7 @@ def test_the_commands_of_a_game_have_the_old_spellings_too(game: str) -> None:
         assert RENAMES.current_arguments([game, *old.split()]) == [game, *new.split()]
 
 
-def test_other_words_and_what_is_said_of_another_command_stay() -> None:
+def test_other_arguments_and_options_of_another_command_are_unchanged() -> None:
     lines = (
         [],
         ["--help"],
@@ -84,55 +86,55 @@ def test_other_words_and_what_is_said_of_another_command_stay() -> None:
     assert [RENAMES.current_arguments(line) for line in lines] == [*lines]
 
 
-@pytest.mark.parametrize("words", ["--default at-once", "--default=at-once --default tags"])
-def test_an_old_value_is_read_as_the_new_one(words: str) -> None:
-    current = RENAMES.current_arguments(["cloud", "set", *words.split()])
+@pytest.mark.parametrize("arguments", ["--default at-once", "--default=at-once --default tags"])
+def test_an_old_value_is_read_as_the_new_one(arguments: str) -> None:
+    current = RENAMES.current_arguments(["cloud", "set", *arguments.split()])
 
-    assert current == ["cloud", "set", *words.replace("at-once", "concurrency").split()]
+    assert current == ["cloud", "set", *arguments.replace("at-once", "concurrency").split()]
 
 
-def _command_lines(app: cyclopts.App, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the words of every command of an app."""
-    yield words
+def _command_lines(app: cyclopts.App, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every command of an app."""
+    yield path
     for name in app:
         if not name.startswith("-"):
-            yield from _command_lines(app[name], (*words, name))
+            yield from _command_lines(app[name], (*path, name))
 
 
 @pytest.fixture(scope="module")
 def help_pages() -> dict[tuple[str, ...], str]:
-    """The help of every command by its words; of every third command in `make test`."""
+    """Return the help of every command by its path; in `make test` of every third command."""
     pages = {}
-    for words in islice(_command_lines(build_app()), 0, None, case_count(3, full=1)):
+    for path in islice(_command_lines(build_app()), 0, None, case_count(3, full=1)):
         with redirect_stdout(StringIO()) as page:
-            main([*words, "--help"])
-        pages[words] = " ".join(page.getvalue().split())
+            main([*path, "--help"])
+        pages[path] = " ".join(page.getvalue().split())
     return pages
 
 
 def test_no_help_shows_an_old_spelling(help_pages: dict[tuple[str, ...], str]) -> None:
     games = {"blef", "euchre", "deadmansdraw"}
-    for words, page in help_pages.items():
-        own_name = " ".join(words[1:] if words and words[0] in games else words)
-        old_options = [old for command, old, _ in OPTIONS if command in {own_name, *words}]
-        assert [old for old in RENAMES.commands if f"cardsharp {old} " in page] == [], words
-        assert [old for old in old_options if f"--{old} " in page] == [], words
+    for path, page in help_pages.items():
+        command_name = " ".join(path[1:] if path and path[0] in games else path)
+        old_options = [old for command, old, _ in OPTIONS if command in {command_name, *path}]
+        assert [old for old in RENAMES.commands if f"cardsharp {old} " in page] == [], path
+        assert [old for old in old_options if f"--{old} " in page] == [], path
 
 
 def test_the_help_of_every_command_has_an_example(help_pages: dict[tuple[str, ...], str]) -> None:
-    lacking = [words for words, page in help_pages.items() if "Example" not in page]
-    assert lacking == [()], "all commands together have none"
+    paths_without_example = [path for path, page in help_pages.items() if "Example" not in page]
+    assert paths_without_example == [()], "all commands together have none"
 
 
 def test_a_command_line_says_what_was_renamed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "league", "captain", "third", "--copies=1", "--pairs", "1"]) == 0
 
-    said = capsys.readouterr().err
-    assert "league is now called round-robin. Version 0.4.0 drops the old name." in said
-    assert "--copies is now called --opponent-copies. Version 0.4.0" in said
+    error_output = capsys.readouterr().err
+    assert "league is now called round-robin. Version 0.4.0 drops the old name." in error_output
+    assert "--copies is now called --opponent-copies. Version 0.4.0" in error_output
 
 
-SETTINGS = """
+SETTINGS_TEXT = """
 [play]
 at-once = 2
 seed = "7"
@@ -155,7 +157,7 @@ concurrency = 4
 
 
 def test_settings_of_the_file_are_read_in_both_spellings(tmp_path: Path) -> None:
-    (tmp_path / "cardsharp.toml").write_text(SETTINGS, "utf-8")
+    (tmp_path / "cardsharp.toml").write_text(SETTINGS_TEXT, "utf-8")
 
     assert SettingsFile(tmp_path / "cardsharp.toml").config == {
         "play": {"concurrency": 2, "seed": "7"},

@@ -1,6 +1,6 @@
 """The request budget and the response times by examples, to the second: when a request may go.
 
-`tests/property/test_budget.py` has what holds for every limit and every rhythm.
+`tests/property/test_request_budget.py` has what holds for every limit and every rhythm.
 """
 
 from datetime import timedelta
@@ -71,16 +71,16 @@ def delay_of(
 
 def test_without_a_stated_limit_nothing_is_known_and_nothing_waits() -> None:
     budget = RequestBudget()
-    assert budget.window_limit is None
+    assert budget.max_requests_per_window is None
     assert budget.remaining_requests(0) is None
-    assert budget.spacing(0.5) is None
+    assert budget.request_interval(0.5) is None
     assert budget.expected_extra_latency(0) == 0
     assert [delay_of(budget, priority=priority) for priority in RequestPriority] == [0, 0, 0, 0]
 
 
 def test_a_request_that_is_under_way_counts_as_spent() -> None:
     budget = budget_with(20)
-    assert budget.window_limit == 100
+    assert budget.max_requests_per_window == 100
     assert budget.remaining_requests(0) == 20
     second, third = budget.record_sent(1), budget.record_sent(1)
     assert (second, third) == (2, 3)
@@ -191,7 +191,7 @@ def test_only_a_limit_that_can_be_is_believed(
 ) -> None:
     budget = RequestBudget()
     assert answer(budget, remaining, 0, Window(limit, ends=ends)) is is_believed
-    assert (budget.window_limit is not None) is is_believed
+    assert (budget.max_requests_per_window is not None) is is_believed
 
 
 @pytest.mark.parametrize(
@@ -207,13 +207,13 @@ def test_a_window_is_measured_where_it_was_seen_from_its_beginning(
     remaining: int, ends: float, length: float
 ) -> None:
     budget = budget_with(remaining, Window(ends=ends))
-    assert budget.spacing(1) == timedelta(seconds=length / 100)
-    assert budget.spacing(0.2) == timedelta(seconds=length / 20)
+    assert budget.request_interval(1) == timedelta(seconds=length / 100)
+    assert budget.request_interval(0.2) == timedelta(seconds=length / 20)
 
 
 def test_a_window_is_as_long_as_the_longest_rest_that_was_seen_of_it() -> None:
     def length_of(budget: RequestBudget) -> float:
-        spacing = budget.spacing(1)
+        spacing = budget.request_interval(1)
         assert spacing is not None
         return spacing.total_seconds() * 100
 

@@ -1,4 +1,4 @@
-"""Files of users in any encoding: each is read, or told by file, line and what to do."""
+"""Text files of users in any encoding: read, or reported with file, line and remedy."""
 
 import codecs
 import gzip
@@ -23,7 +23,7 @@ from cardsharp_tools.contest.teams_file import TeamRow, read_teams
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 
 TEXT = "name,strategy\nKräuter,random\n"
-CODECS_WORDS = re.compile(r"codec|can't decode|UnicodeDecodeError|bug in Cardsharp")
+CODEC_ERROR_TEXT = re.compile(r"codec|can't decode|UnicodeDecodeError|bug in Cardsharp")
 
 READABLE = {
     "utf-8": TEXT.encode(),
@@ -50,7 +50,7 @@ def test_a_text_is_the_same_however_it_was_saved(file: Path, data: bytes) -> Non
 
 
 def test_encodings_are_guessed_only_on_request(file: Path) -> None:
-    """Windows-1252, and Latin-1 for what that has not; both read an umlaut alike."""
+    """The guess is Windows-1252, and Latin-1 for bytes that Windows-1252 lacks."""
     file.write_bytes("a\nKräuter € x".encode("cp1252"))
     assert read_text(file, guess=True) == ("a\nKräuter € x", "cp1252", True)
     file.write_bytes("Kräuter \x81".encode("latin-1"))
@@ -73,10 +73,10 @@ def test_unreadable_text_is_reported_with_its_position(
     file: Path, data: bytes, expected: str
 ) -> None:
     file.write_bytes(data)
-    with pytest.raises(ConfigError, match=re.escape(expected)) as caught:
+    with pytest.raises(ConfigError, match=re.escape(expected)) as error_info:
         read_text(file)
-    assert str(caught.value).startswith(str(file))
-    assert not CODECS_WORDS.search(str(caught.value))
+    assert str(error_info.value).startswith(str(file))
+    assert not CODEC_ERROR_TEXT.search(str(error_info.value))
 
 
 def test_invalid_json_is_reported_with_its_position(file: Path) -> None:
@@ -165,12 +165,12 @@ def test_an_invalid_team_file_is_reported_with_its_line(
     file: Path, text: str, expected: str
 ) -> None:
     file.write_text(text)
-    with pytest.raises(ConfigError, match=re.escape(expected)) as caught:
+    with pytest.raises(ConfigError, match=re.escape(expected)) as error_info:
         read_teams(file)
-    assert str(caught.value).startswith(str(file))
+    assert str(error_info.value).startswith(str(file))
 
 
-WRONG = {
+INVALID_FILES = {
     "latin-1": '{"ä": 1}\n'.encode("latin-1"),
     "utf-16 without a mark": '{"ä": 1}\n'.encode("utf-16-le"),
     "half of utf-16": codecs.BOM_UTF16_LE + b"abc",
@@ -192,45 +192,49 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("invalid_kind", INVALID_FILES)
 @pytest.mark.parametrize("file_kind", COMMANDS)
 def test_every_command_explains_an_invalid_user_file(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_kind: str, wrong: str
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_kind: str, invalid_kind: str
 ) -> None:
-    """By its name, without a codec's words and without a fault of ours."""
+    """The message names the file, without a codec's terms and without a traceback."""
     monkeypatch.chdir(tmp_path)
     if file_kind == "teams":
         assert cli("contest", "new", "cup").code == 0
     name, line = COMMANDS[file_kind]
-    Path(name).write_bytes(gzip.compress(WRONG[wrong]) if name.endswith(".gz") else WRONG[wrong])
-    if (file_kind, wrong) == ("settings", "empty"):
+    Path(name).write_bytes(
+        gzip.compress(INVALID_FILES[invalid_kind])
+        if name.endswith(".gz")
+        else INVALID_FILES[invalid_kind]
+    )
+    if (file_kind, invalid_kind) == ("settings", "empty"):
         return  # no options
     result = cli(*line.split())
     assert result.code == 2, result
     assert name in result.err
-    assert not CODECS_WORDS.search(result.err)
+    assert not CODEC_ERROR_TEXT.search(result.err)
     assert "Traceback" not in result.err + result.out
 
 
-PACKED = gzip.compress(b"{}" * 99, mtime=0)
+GZIP_DATA = gzip.compress(b"{}" * 99, mtime=0)
 
 
-@pytest.mark.parametrize("data", [b"no", PACKED[:-9], PACKED[:10] + b"z" * 99])
+@pytest.mark.parametrize("data", [b"no", GZIP_DATA[:-9], GZIP_DATA[:10] + b"z" * 99])
 def test_a_truncated_gz_file_is_reported(cli: Cli, file: Path, data: bytes) -> None:
-    packed = file.with_suffix(".gz")
-    packed.write_bytes(data)
-    refused = cli("matches", str(packed)).err
-    assert "given.gz cannot be read: it is not a complete .gz file" in refused
+    gzip_path = file.with_suffix(".gz")
+    gzip_path.write_bytes(data)
+    error_output = cli("matches", str(gzip_path)).err
+    assert "given.gz cannot be read: it is not a complete .gz file" in error_output
 
 
 def test_an_invalid_duel_line_is_reported_and_any_encoding_is_read(cli: Cli, file: Path) -> None:
     duel = "lab", "duel", "random", "random", "-n", "2", "--out", str(file)
     assert cli(*duel).code == 0
     lines = file.read_text()
-    other = file.with_name("other")
-    other.write_bytes(lines.replace("\n", "\r\n").encode("utf-16"))
-    assert cli("lab", "compare", str(file), str(other), "--json").code == 0
-    assert "other is in UTF-16-LE; save it as UTF-8" in cli(*duel[:-1], str(other)).err
+    utf16_file = file.with_name("other")
+    utf16_file.write_bytes(lines.replace("\n", "\r\n").encode("utf-16"))
+    assert cli("lab", "compare", str(file), str(utf16_file), "--json").code == 0
+    assert "other is in UTF-16-LE; save it as UTF-8" in cli(*duel[:-1], str(utf16_file)).err
     file.write_text(lines.replace('"number":1', '"number":"x"'))
     assert f"{file}, line 3, is not a line of a duel's file" in " ".join(cli(*duel).err.split())
 
@@ -241,28 +245,28 @@ def test_teams_in_another_encoding_are_imported_with_a_notice(cli: Cli, tmp_path
     file.write_bytes("Name;Strategy\nKräuter;random\n".encode("latin-1"))
     result = cli("contest", "teams", "import", str(folder), str(file))
     assert (result.code, "was read as cp1252" in " ".join(result.err.split())) == (0, True)
-    listed = cli("contest", "teams", "list", str(folder), "--json").json()
-    assert [team["name"] for team in listed] == ["Kräuter"]
+    teams = cli("contest", "teams", "list", str(folder), "--json").json()
+    assert [team["name"] for team in teams] == ["Kräuter"]
     file.write_text("name,strategy\nB,random\nC,nobody\n")
-    refused = cli("contest", "teams", "import", str(folder), str(file))
-    assert f"{file}, line 3: " in refused.err
+    failed_import = cli("contest", "teams", "import", str(folder), str(file))
+    assert f"{file}, line 3: " in failed_import.err
     assert len(cli("contest", "teams", "list", str(folder), "--json").json()) == 1
 
 
 def test_a_strategy_file_in_another_encoding_is_reported(cli: Cli, file: Path) -> None:
-    """Also where a module beside it is; in words for people."""
+    """The encoding of a helper module is checked, too, and reported in plain terms."""
     strategy_path, helper_path = file.with_suffix(".py"), file.with_name("beside_in_latin.py")
     strategy_path.write_text("import beside_in_latin\n")
     helper_path.write_bytes("x = 'ä'\n".encode("latin-1"))
-    for wrong in (helper_path, strategy_path):
+    for faulty_path in (helper_path, strategy_path):
         error_output = cli("play", "-n", "1", "--strategy", str(strategy_path)).err
-        assert f"{wrong} cannot be read: " in error_output, error_output
-        assert not CODECS_WORDS.search(error_output)
+        assert f"{faulty_path} cannot be read: " in error_output, error_output
+        assert not CODEC_ERROR_TEXT.search(error_output)
         strategy_path.write_text("x = 1\n", "utf-16")
 
 
 def test_typed_input_in_another_encoding_is_answered(home: Path) -> None:
-    """As from a file of answers, where the terminal is strict about UTF-8."""
+    """The input is piped, and the terminal is strict about UTF-8."""
     process = subprocess.run(
         [sys.executable, "-m", "cardsharp_tools.cli", "versus", "--seed", "1"],
         input=b"h\xe4llo\n",
@@ -271,10 +275,10 @@ def test_typed_input_in_another_encoding_is_answered(home: Path) -> None:
         env={**os.environ, "PYTHONIOENCODING": "utf-8:strict", "XDG_DATA_HOME": str(home)},
     )
     assert b"That is not one of your moves" in process.stdout, process
-    assert not CODECS_WORDS.search(process.stderr.decode())
+    assert not CODEC_ERROR_TEXT.search(process.stderr.decode())
 
 
 def test_json_lines_end_at_line_ends_only(file: Path) -> None:
-    """A string of JSON may hold what Python's splitlines takes for one."""
+    """A JSON string may contain characters at which Python's splitlines would split."""
     file.write_text(json.dumps({"a": "\x85\u2028"}, ensure_ascii=False) + "\r\n{}\r\n")
     assert [json.loads(line) for line in read_text(file).lines] == [{"a": "\x85\u2028"}, {}]

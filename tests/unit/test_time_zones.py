@@ -1,4 +1,4 @@
-"""Times of day in zones whose clocks change: what is next, what comes twice, what is left out."""
+"""Times of day in zones with clock changes: next, repeated and skipped times."""
 
 import time as system_time
 from collections.abc import Callable, Iterator
@@ -23,16 +23,16 @@ SetZone = Callable[[str], None]
 def set_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetZone]:
     """Set the zone of this process, as the variable TZ does for a command."""
 
-    def to(name: str) -> None:
+    def set_tz(name: str) -> None:
         monkeypatch.setenv("TZ", name)
         system_time.tzset()
 
-    yield to
+    yield set_tz
     monkeypatch.undo()
     system_time.tzset()
 
 
-NEXT = [
+NEXT_TIMES = [
     # The evening before the clocks go back, and before they go forward.
     (BERLIN, "2026-10-24T18:00+02:00", "16:30", "2026-10-25T16:30+01:00"),
     (BERLIN, "2026-03-28T18:00+01:00", "16:30", "2026-03-29T16:30+02:00"),
@@ -54,18 +54,18 @@ NEXT = [
 ]
 
 
-@pytest.mark.parametrize(("zone", "current_time", "clock", "met"), NEXT)
-def test_a_time_of_day_is_met_when_the_clock_on_the_wall_shows_it(
-    zone: str, current_time: str, clock: str, met: str, set_zone: SetZone
+@pytest.mark.parametrize(("zone", "current_time", "time_of_day", "expected_time"), NEXT_TIMES)
+def test_the_next_time_of_day_is_when_a_local_clock_shows_it(
+    zone: str, current_time: str, time_of_day: str, expected_time: str, set_zone: SetZone
 ) -> None:
-    """By the rules of the zone, be it named or the one that the C library takes from TZ."""
+    """The zone is given by name, or is the zone that the C library takes from TZ."""
     set_zone(zone)
-    for rules in (zone_named(zone), None):
-        got = next_time_of_day(
-            time.fromisoformat(clock), datetime.fromisoformat(current_time), rules
+    for zone_rules in (zone_named(zone), None):
+        next_time = next_time_of_day(
+            time.fromisoformat(time_of_day), datetime.fromisoformat(current_time), zone_rules
         )
-        assert got == datetime.fromisoformat(met)
-        assert got.tzinfo is UTC
+        assert next_time == datetime.fromisoformat(expected_time)
+        assert next_time.tzinfo is UTC
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_zone_of_this_machine_is_that_of_tz(value: str, zone: ZoneInfo | Non
 def test_an_unknown_zone_name_is_refused_and_displayed_as_utc(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The C library takes it for UTC and says nothing; a page must still be drawn."""
+    """The C library treats the zone as UTC without an error; a page must still be rendered."""
     with pytest.raises(ConfigError, match=f"TZ names the time zone {name}, which does not exist"):
         local_zone({"TZ": name})
     monkeypatch.setenv("TZ", name)
@@ -98,7 +98,7 @@ def test_an_unknown_zone_name_is_refused_and_displayed_as_utc(
 def test_zones_are_available_without_a_system_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in Lambda and in slim images: the package `tzdata` has it."""
+    """Lambda and slim images have no zone database; the package `tzdata` has it."""
     reset_tzpath([tmp_path])
     ZoneInfo.clear_cache()
     try:
@@ -112,7 +112,7 @@ def test_zones_are_available_without_a_system_database(
 
 
 def test_an_arena_day_is_a_day_of_its_local_zone(set_zone: SetZone) -> None:
-    """On both sides of a change; the days of 25 and of 23 hours begin and end at midnight."""
+    """Days of 25 and of 23 hours begin and end at midnight."""
     set_zone(BERLIN)
     days = {
         "2026-10-24T21:59Z": 24,
@@ -126,13 +126,13 @@ def test_an_arena_day_is_a_day_of_its_local_zone(set_zone: SetZone) -> None:
         assert local_day(datetime.fromisoformat(moment)) == date(2026, 3, day)
 
 
-def window(text: str) -> ListeningWindow:
+def parse_window(text: str) -> ListeningWindow:
     (parsed_window,) = TypeAdapter(ListeningWindows).validate_python(text)
     return parsed_window
 
 
 @pytest.mark.parametrize(
-    ("text", "opens", "closed"),
+    ("text", "open_time", "closed_time"),
     [
         # The same hours on the wall, on both sides of both changes.
         (f"daily 09:00-18:00 {BERLIN}", "2026-10-24T07:00Z", "2026-10-24T16:00Z"),
@@ -150,12 +150,14 @@ def window(text: str) -> ListeningWindow:
         ("daily 09:00-18:00", "2026-10-25T09:00Z", "2026-10-25T08:59Z"),
     ],
 )
-def test_a_window_is_open_by_the_clock_of_its_zone(text: str, opens: str, closed: str) -> None:
-    assert window(text).is_open(datetime.fromisoformat(opens))
-    assert not window(text).is_open(datetime.fromisoformat(closed))
+def test_a_window_is_open_by_the_clock_of_its_zone(
+    text: str, open_time: str, closed_time: str
+) -> None:
+    assert parse_window(text).is_open(datetime.fromisoformat(open_time))
+    assert not parse_window(text).is_open(datetime.fromisoformat(closed_time))
 
 
 @pytest.mark.parametrize("zone", ["Berlin", "Europe/Berlen", "CEST", "../../etc", "Europe"])
 def test_a_window_in_no_zone_is_refused(zone: str) -> None:
     with pytest.raises(ValidationError):
-        window(f"daily 09:00-18:00 {zone}")
+        parse_window(f"daily 09:00-18:00 {zone}")

@@ -30,7 +30,7 @@ _RECEIVE_ACTIONS = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttr
 _TRACE_ACTIONS = ("xray:PutTraceSegments", "xray:PutTelemetryRecords")
 
 
-def role_statements(template: Template, role: str | None) -> Iterator[Expression]:
+def role_policy_statements(template: Template, role: str | None) -> Iterator[Expression]:
     """Yield all statements of a role's inline policies and of the policies attached to it."""
     for name, properties in resources_of_type(template, ROLE):
         for policy in properties.get("Policies", []) if name == role else []:
@@ -55,7 +55,7 @@ def is_allowed(template: Template, role: str | None, action: str, resource: str 
             each == "*" or referenced_name(each) == resource
             for each in as_list(statement["Resource"])
         )
-        for statement in role_statements(template, role)
+        for statement in role_policy_statements(template, role)
     )
 
 
@@ -165,7 +165,7 @@ def check_policy_sizes(template: Template) -> Iterator[str]:
     for name, properties in resources_of_type(template, ROLE):
         written = sum(
             max_document_length(statement, template)
-            for statement in role_statements(template, name)
+            for statement in role_policy_statements(template, name)
         )
         if written > 10_240:
             yield f"{name} has policies of {written:,} characters"
@@ -196,7 +196,7 @@ def check_action_resource_mismatch(template: Template) -> Iterator[str]:
         for name, resource in template["Resources"].items()
     }
     for name, resource in template["Resources"].items():
-        for statement in role_statements(template, name) if resource["Type"] == ROLE else []:
+        for statement in role_policy_statements(template, name) if resource["Type"] == ROLE else []:
             about = {
                 kinds.get(referenced_name(reference) or "")
                 for reference in as_list(statement["Resource"])

@@ -26,7 +26,7 @@ from cardsharp_tools.cli.strategy_option import StrategyArgument
 from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.backtest import BacktestedDecision, BacktestPlayer
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match, readable_matches
-from cardsharp_tools.match_sources.sources import find_source, open_match
+from cardsharp_tools.match_sources.sources import find_source, load_match_with_moves
 from cardsharp_tools.terminal.match_printer import (
     judge_value_text,
     option_value_text,
@@ -137,7 +137,7 @@ def select_matches(
                 record.match_id for record in readable_matches(log, listed_game)[: selection.limit]
             )
     for match_ref in words:
-        match = open_match(
+        match = load_match_with_moves(
             match_ref, selection.store, listed_game if match_ref == LAST_MATCH else game
         )
         yield match.record, match.moves
@@ -153,7 +153,7 @@ class BacktestedMatch:
     decisions: list[BacktestedDecision]
 
     @property
-    def player_name(self) -> str:
+    def backtest_player_name(self) -> str:
         """Display name of the player: a strategy file without its folders."""
         return self.player.display_name
 
@@ -162,14 +162,14 @@ class BacktestedMatch:
         """Names of the match's players by seat, joined by " v "."""
         header = header_of(self.record)
         return " v ".join(
-            map(header.display_name, range(max(len(header.names), len(header.players))))
+            map(header.strategy_or_player_name, range(max(len(header.names), len(header.players))))
         )
 
     def original_decider(self, decision: BacktestedDecision) -> str:
         """Return the strategy that made the original decision, or the player if unknown."""
-        return decision.original_decision.strategy or header_of(self.record).display_name(
-            decision.decision_point.step.seat
-        )
+        return decision.original_decision.strategy or header_of(
+            self.record
+        ).strategy_or_player_name(decision.decision_point.step.seat)
 
 
 def print_differences(console: Console, matches: Sequence[BacktestedMatch]) -> None:
@@ -204,7 +204,8 @@ def _print_summary(console: Console, matches: Sequence[BacktestedMatch]) -> None
     among = f"in {len(matches)} matches" if len(matches) > 1 else "in this match"
     count_text = f"{len(differing)} of {len(tried)} decisions"
     console.print(
-        f"{matches[0].player_name} decides differently in {count_text} {among}", style="bold"
+        f"{matches[0].backtest_player_name} decides differently in {count_text} {among}",
+        style="bold",
     )
     for line in _summarize_gains([decision for _, decision in differing]):
         console.print(line, soft_wrap=True)
@@ -236,7 +237,12 @@ def _build_differences_table(
     match: BacktestedMatch, decisions: Sequence[BacktestedDecision]
 ) -> Table:
     table = borderless_table(
-        "turn", "then", "by", f"now, {match.player_name}", "gain", right_aligned=("turn", "gain")
+        "turn",
+        "then",
+        "by",
+        f"now, {match.backtest_player_name}",
+        "gain",
+        right_aligned=("turn", "gain"),
     )
     table.columns[2].style, table.columns[4].no_wrap = "dim", True
     for decision in decisions:
@@ -320,7 +326,11 @@ def _build_options_table(match: BacktestedMatch, decision: BacktestedDecision) -
         decision.new_action_name,
         decision.original_decision.action,
     }
-    deciders = [match.player_name, f"then {doer}", *([] if judge is None else [f"by {judge.name}"])]
+    deciders = [
+        match.backtest_player_name,
+        f"then {doer}",
+        *([] if judge is None else [f"by {judge.name}"]),
+    ]
     table = borderless_table("option", "chosen", *deciders, "note", right_aligned=deciders)
     legal = list(decision.decision_point.option_names.values())
     for name in (option_name for option_name in legal if option_name in weighed):
@@ -361,7 +371,7 @@ def _iter_detail_rows(
     ):
         for line_index, line in enumerate(lines.rstrip().splitlines()):
             yield "" if line_index else name, Text(line, style=style)
-    yield "by", Text(f"{match.player_name}, {took}", style="dim")
+    yield "by", Text(f"{match.backtest_player_name}, {took}", style="dim")
     yield "then", Text.assemble((then.action, "bold"), "  ", then.reason_without_action)
     by = match.original_decider(decision) + (
         "" if then.decision_ms is None else f", {then.decision_ms:.1f} ms"

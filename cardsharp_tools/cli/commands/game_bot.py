@@ -46,7 +46,7 @@ _POLL_INTERVAL = timedelta(seconds=2)  # how often the list of public games is l
 
 @dataclass(frozen=True, kw_only=True)
 class JoinGameOptions(CommandOptions):
-    """Options of a bot that joins a game: the game, and how to play it."""
+    """Options of a bot that joins a game, or public games: the service, and how to play."""
 
     url: str
     """The service's address, e.g. http://127.0.0.1:8000."""

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from cardsharp.analysis.ratings import MEAN_RATING
 from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game as game_named
-from cardsharp_tools.cli.console import message_console, print_json, program_name, result_console
+from cardsharp_tools.cli.console import message_console, print_json, program_command, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
 from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference, StrategyReference
@@ -105,7 +105,7 @@ def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
                 took = "known" if step.duel is None else f"{step.seconds:.1f} s"
                 result_console().print(
                     f"  {rung.name:<14}{step.rating!s:>13}   {rung.verdict:<12}"
-                    f"{rung.percent:5.1f} % of {2 * rung.pairs:>5,} matches {took:>9}"
+                    f"{rung.points_percent:5.1f} % of {2 * rung.pairs:>5,} matches {took:>9}"
                 )
     elapsed_seconds = monotonic() - began
     if options.as_json:
@@ -143,7 +143,7 @@ def _print_climb(climb: LadderClimb, elapsed_seconds: float, processes: int) -> 
         player = shlex.quote(str(plan.first))
         command = f"lab duel {player} {barrier.rung.name}{game} -n 20 --save-matches 5"
         console.print(
-            f"To store matches to learn from: {program_name()} {command}",
+            f"To store matches to learn from: {program_command()} {command}",
             style="dim",
             soft_wrap=True,
         )
@@ -166,7 +166,7 @@ def _build_document(climb: LadderClimb, elapsed_seconds: float) -> dict[str, obj
                 "rating": step.rating.value,
                 "margin": step.rating.margin,
                 "verdict": step.rung.verdict,
-                "points": round(step.rung.percent, 1),
+                "points": round(step.rung.points_percent, 1),
                 "matches": 2 * step.rung.pairs,
                 "known": step.duel is None,
             }

@@ -17,7 +17,7 @@ from cardsharp_tools.cli.console import print_error, print_json, result_console
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, OpenBrowser, Port, Store
 from cardsharp_tools.game_rooms.lessons import (
-    Exercise,
+    DecisionReviewCard,
     ExerciseDeck,
     ExerciseQuestion,
     LessonSession,
@@ -77,11 +77,11 @@ def start_lesson(game: Game, options: LessonOptions) -> LessonSession:
         fresh = lessons.unscanned_matches(game, log, _MAX_SEARCHED_MATCHES)
         for record in track(fresh, "judging your matches"):
             try:
-                lessons.scan_match(game, log, record)
+                lessons.add_cards_from_match(game, log, record)
             except StoreError as error:
                 print_error(f"Match {record.match_id} is skipped: {error}")
         lessons.write(file)
-        due = lessons.due(game, today)[: options.count]
+        due = lessons.due_cards(game, today)[: options.count]
         if not due:
             rest = [card.due for card in lessons.cards if card.game == game.name]
             raise ConfigError(
@@ -96,7 +96,9 @@ def start_lesson(game: Game, options: LessonOptions) -> LessonSession:
     return LessonSession(game, asking, lessons, file, today)
 
 
-def _try_make_question(exercise: Exercise, game: Game, log: MatchReader) -> ExerciseQuestion | None:
+def _try_make_question(
+    exercise: DecisionReviewCard, game: Game, log: MatchReader
+) -> ExerciseQuestion | None:
     """Return the question of an exercise, None if its match is missing or cannot be read.
 
     A match that cannot be read is reported to the user.

@@ -22,7 +22,10 @@ from cardsharp_tools.cli.console import (
 )
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchSourceName, Store, parse_duration
 from cardsharp_tools.games.deadmansdraw.turn_text import PlayerLabels
-from cardsharp_tools.match_sources.match_logs import open_existing_log_for_writing, store_or_default
+from cardsharp_tools.match_sources.match_logs import (
+    open_existing_log_for_writing,
+    resolve_match_log_location,
+)
 from cardsharp_tools.match_sources.sources import find_source
 from cardsharp_tools.terminal.match_printer import match_document
 
@@ -54,7 +57,9 @@ def list_matches(
     """Print matches. The match that was started last comes first."""
     with find_source(source or options.store).open_reader() as log:
         records = log.matches(options.day and options.day.date(), options.status, options.limit)
-    print_matches(records, source or store_or_default(options.store), as_json=options.as_json)
+    print_matches(
+        records, source or resolve_match_log_location(options.store), as_json=options.as_json
+    )
 
 
 def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import Json, MatchRef, Store
 from cardsharp_tools.game_rooms.match_branch import branches_in_log
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match
-from cardsharp_tools.match_sources.sources import open_match
+from cardsharp_tools.match_sources.sources import load_match_with_moves
 from cardsharp_tools.terminal.analysis_report import AnalysisReport, print_analysis
 from cardsharp_tools.terminal.match_printer import match_document, print_title, printer_for
 from cardsharp_tools.terminal.progress import track
@@ -31,7 +31,7 @@ def show(
     game: OptionalGame = None,
 ) -> None:
     """Print a match turn by turn: the moves, our reasons, and the score."""
-    record, moves, withdrawn = open_match(match, store, game)
+    record, moves, withdrawn = load_match_with_moves(match, store, game)
     drawing, branches = printer_for(game_of_match(record)), branches_in_log(record.match_id)
     if as_json:
         document = {
@@ -70,7 +70,7 @@ def why(
     game: OptionalGame = None,
 ) -> None:
     """Print for each decision of a turn what we saw, considered and chose."""
-    record, moves, _ = open_match(match, store, game)
+    record, moves, _ = load_match_with_moves(match, store, game)
     printer_for(game_of_match(record)).explain_turn(record, moves, turn, as_json=as_json)
 
 
@@ -87,7 +87,7 @@ def analyse(
     game: OptionalGame = None,
 ) -> None:
     """Print how well each side decided, how much was luck, and the worst decisions."""
-    record, moves, _ = open_match(match, store, game)
+    record, moves, _ = load_match_with_moves(match, store, game)
     match_analysis = analysis_of(game_of_match(record), record, moves, track)
     report = AnalysisReport.from_header(match_analysis, header_of(record))
     if as_json:  # worth is the first seat's side's, `players` are in that order

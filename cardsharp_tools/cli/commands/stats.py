@@ -39,8 +39,8 @@ from cardsharp_tools.lab.match_statistics import (
     PlainAndAdjustedRating,
     SideGroup,
     SideStatistics,
-    analyse_matches,
     ratings_by_player,
+    side_statistics_by_match,
 )
 from cardsharp_tools.lab.options import GameName, Workers
 from cardsharp_tools.lab.plan import DEFAULT_GAME
@@ -207,7 +207,7 @@ def _judge_matches(
     judged = []
     with make_executor(1 if len(records) <= _MAX_SERIAL_MATCHES else options.workers) as pool:
         for record, match_sides in zip(
-            track(records), analyse_matches(game.name, stored_matches, pool), strict=True
+            track(records), side_statistics_by_match(game.name, stored_matches, pool), strict=True
         ):
             sides = [side for side in match_sides if options.player in {None, side.player}]
             judged += [(record.match_id, sides)] * bool(sides)
@@ -371,6 +371,6 @@ def _iter_finished_matches(
                 began=record.started_at if record.started_at.timestamp() else None,
             )
             player_names = outcome.names or tuple(
-                map(header.display_name, range(len(header.players)))
+                map(header.strategy_or_player_name, range(len(header.players)))
             )
             yield FinishedMatch(player_names, facts)

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from cardsharp.errors import ConfigError, MalformedResponse, RateLimited, Unreachable
 from cardsharp.play.game import Game, JoinableMatch
-from cardsharp_tools.cli.commands.watch import open_page
+from cardsharp_tools.cli.commands.watch import open_page_if_interactive
 from cardsharp_tools.cli.console import (
     message_console,
     print_command,
@@ -33,7 +33,7 @@ from cardsharp_tools.game_rooms.game_room import FinishedRoomMatch, GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
 from cardsharp_tools.game_rooms.match_branch import parse_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig, result_text, store_match_parts
-from cardsharp_tools.game_rooms.room_server import is_local, serve_room
+from cardsharp_tools.game_rooms.room_server import is_loopback_host, serve_room
 from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
@@ -253,7 +253,7 @@ def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
             f"versus --from-position {match_id}@1",
         ):
             print_command(command, console=console)
-    return _report_bot_faults(sitting.always_failing_bots, sitting.fault_counts)
+    return _report_bot_faults(sitting.always_failing_bots, sitting.fault_counts_by_bot)
 
 
 def _print_outcome(
@@ -297,7 +297,7 @@ def serve_in_browser(
     with serve_room(room, host, browser.port or 0) as links:
         host_link, *guest_links = links
         lines = [host_link, *(f"Link for a person that you invite: {link}" for link in guest_links)]
-        if not is_local(host):
+        if not is_loopback_host(host):
             lines.append(
                 "Everybody in your network who has a link can play on its seat. Nothing is "
                 "encrypted."
@@ -309,8 +309,8 @@ def serve_in_browser(
             )
         for line in (*lines, "Press Ctrl-C to close the table."):
             console.print(line, soft_wrap=True)
-        open_page(host_link, browser.open)
-        run_room(room)
+        open_page_if_interactive(host_link, browser.open)
+        run_room_until_interrupt(room)
     return _report_bot_faults(room.failing_bots, room.faults)
 
 
@@ -328,11 +328,11 @@ def serve_remote_game_in_browser(
     link = f"{server.url}/#{options.game or ''}"
     result_console().print(f"Play at {link}. Press Ctrl-C to stop.", soft_wrap=True)
 
-    server.run(lambda: open_page(link, browser.open))
+    server.run_in_foreground(lambda: open_page_if_interactive(link, browser.open))
     return ExitCode.OK
 
 
-def run_room(room: GameRoom) -> None:
+def run_room_until_interrupt(room: GameRoom) -> None:
     """Run a room in this thread until Ctrl-C, because only here a decision can be interrupted.
 
     An exception may arise just after a lock was taken, which nobody then gives back. So only a

@@ -80,7 +80,7 @@ def _save_file(file: Path, text: str, match_id: str, *, as_json: bool) -> None:
     )
 
 
-def open_page(url: str, open_browser: bool | None) -> None:
+def open_page_if_interactive(url: str, open_browser: bool | None) -> None:
     """Open a page in the browser if that is requested or stdout is a terminal."""
     if sys.stdout.isatty() if open_browser is None else open_browser:
         webbrowser.open(url)
@@ -90,6 +90,6 @@ def show_page_until_interrupt(url: str, open_browser: bool | None) -> None:
     """Print a page's URL, open it if requested or on a terminal, and wait for Ctrl-C."""
     result_console().print(url)
     result_console().print("Press Ctrl-C to stop serving the page.", style="dim")
-    open_page(url, open_browser)
+    open_page_if_interactive(url, open_browser)
     with suppress(KeyboardInterrupt):
         threading.Event().wait()

@@ -16,8 +16,8 @@ from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
 from cardsharp_tools.terminal.screen import (
     Choice,
     ChoiceGroup,
+    RenderedMove,
     Screen,
-    ScreenMove,
     matching_choices,
 )
 
@@ -130,14 +130,14 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
 
     def render_screen_move(
         self, previous_state: SimulatedBlefMatch, action: int, next_state: SimulatedBlefMatch
-    ) -> ScreenMove:
+    ) -> RenderedMove:
         """Return the text of an action; after a check also all cards and the loser."""
         seat = previous_state.current_round.turn or 0
         if len(next_state.closed_rounds) == len(previous_state.closed_rounds):
-            return ScreenMove([f"{capitalise(self.names[seat])}: {action_name(action)}"])
+            return RenderedMove([f"{capitalise(self.names[seat])}: {action_name(action)}"])
         closed = next_state.closed_rounds[-1]
         lines = [*self.round_outcome_lines(closed, next_state.current_round.n_cards)]
-        return ScreenMove(lines, ends_chapter=True, final_view=position_of(closed, self.you))
+        return RenderedMove(lines, ends_chapter=True, final_view=position_of(closed, self.you))
 
     def round_outcome_lines(self, closed: Round, n_cards: Sequence[int]) -> Iterator[str]:
         """Yield a round's result with all cards; `n_cards` are the next round's card counts."""

@@ -25,7 +25,7 @@ from cardsharp_tools.games.blef.service_client import check_game_exists
 from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.match_sources.match_logs import data_folder
 from cardsharp_tools.terminal.human_player import PlayerFactory, TerminalPlayer
-from cardsharp_tools.terminal.screen import Invitation, ScreenMove
+from cardsharp_tools.terminal.screen import Invitation, RenderedMove
 
 _REQUEST_LIMITS = RequestLimits(
     total_timeout=timedelta(minutes=1), max_attempts=100
@@ -96,7 +96,7 @@ class RemoteSeat:
             present_names = ", ".join(_list_nicknames(snapshot.state))
             if present_names != announced_names:
                 person.show_move(
-                    ScreenMove([f"Here are {present_names}; the game has not started yet."])
+                    RenderedMove([f"Here are {present_names}; the game has not started yet."])
                 )
             announced_names = present_names
             if snapshot.state.admin_nickname == self.match.seat.nickname:
@@ -114,7 +114,7 @@ class RemoteSeat:
             try:
                 self.match.client.start(seat.game, seat.secret)
             except RequestRejected as denied:
-                person.show_move(ScreenMove([denied.message]))
+                person.show_move(RenderedMove([denied.message]))
         return self.match.current_state()
 
     def _report_progress(
@@ -133,10 +133,10 @@ class RemoteSeat:
                 *self._format_new_bets(past, screen),
                 *screen.round_outcome_lines(closed, cards),
             ]
-            person.show_move(ScreenMove(lines, ends_chapter=True))
+            person.show_move(RenderedMove(lines, ends_chapter=True))
             self._reported_bet_count = 0
         if not over:
-            person.show_move(ScreenMove(self._format_new_bets(state, screen)))
+            person.show_move(RenderedMove(self._format_new_bets(state, screen)))
 
     def _format_new_bets(self, state: StateBody, screen: BlefScreen) -> list[str]:
         position = self._parse_position(state, None)
@@ -162,7 +162,7 @@ class RemoteSeat:
         try:
             self.match.client.play_action(seat.game, seat.secret, action)
         except ArenaError as error:
-            person.show_move(ScreenMove([str(error)]))
+            person.show_move(RenderedMove([str(error)]))
         return self.match.current_state()
 
     def _parse_position(self, state: StateBody, nickname: str | None) -> BlefPosition:

@@ -53,7 +53,7 @@ class ArenaOptions(CommandOptions):
     proxy: ProxyAddress = None
 
 
-def environment_for(
+def bot_environment_from_options(
     options: ArenaOptions, strategy: StrategyReference | None = None, **extra_settings: str | None
 ) -> dict[str, str]:
     """Return all `CARDSHARP_...` variables: the options over those of the environment.

@@ -14,7 +14,7 @@ import poller.app
 from cardsharp.analysis.replay import UNKNOWN
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
-from cardsharp.core.private_files import create_private_file
+from cardsharp.core.private_files import ensure_private_file
 from cardsharp.core.queue import Queue
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
@@ -29,7 +29,7 @@ from cardsharp_tools.local_cloud.lambda_events import (
     failure_observer,
 )
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
-from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_bot_runtime
+from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_poller_and_workers
 from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, parse_sqlite_location
 from cardsharp_tools.terminal.display import DisplayErrorGuard
 
@@ -70,7 +70,7 @@ def run_bot(
         if options.standby and not is_first:
             listen = standby_poller(assembly, take, lambda: notify(f"now playing at {attends}"))
         news = _MatchReporter(assembly.dispatcher, options, notify)
-        work = run_bot_runtime(
+        work = run_poller_and_workers(
             assembly.dispatcher, home, worker_time=LOCAL_WORKER_TIME, poller_handler=listen
         )
         with work as at_work:
@@ -179,7 +179,7 @@ class _MatchReporter:
         try:
             record = self._log.match(match_id)
         except StoreError as error:
-            self._guard.report(str(error))
+            self._guard.report_once(str(error))
             return None
         if record is None or record.status is not MatchStatus.FINISHED:
             return None
@@ -215,7 +215,7 @@ def bot_slot_acquirer(assembly: ArenaBotDependencies) -> Iterator[Callable[[], b
     lock_id = sha256(f"{settings.arena_url} {assembly.player_id}".encode()).hexdigest()[:8]
     store = parse_sqlite_location(settings.store)
     lock = store.with_name(f"{store.name}.{lock_id}.lock")
-    create_private_file(lock)
+    ensure_private_file(lock)
     with lock.open("ab") as file:
 
         def take() -> bool:

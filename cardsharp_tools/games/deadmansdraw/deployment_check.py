@@ -38,11 +38,11 @@ def run_deployment_checks(stack: Stack, timeout: timedelta, clock: Clock) -> Ite
         are_ready = are_ready and check.status is not CheckStatus.FAILED
         yield check
     if stack.has_bot and are_ready:
-        yield run_check("match", lambda: play_practice_match(stack, timeout, clock))
+        yield run_check("match", lambda: play_and_verify_practice_match(stack, timeout, clock))
     yield run_check("alarms", lambda: wait_until_alarms_clear(stack, timeout, clock))
 
 
-def play_practice_match(stack: Stack, timeout: timedelta, clock: Clock) -> str:
+def play_and_verify_practice_match(stack: Stack, timeout: timedelta, clock: Clock) -> str:
     """Have a match played to its end, and compare its log with the history at the arena.
 
     Raises `CardsharpError` if it does not end in time, if the two differ, or if a turn was lost.

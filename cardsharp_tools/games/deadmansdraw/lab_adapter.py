@@ -84,8 +84,8 @@ class DeadMansDrawLabAdapter(LabAdapter):
             else None
         )
 
-    def find_fast_pair_runner(self, plan: DuelPlan) -> SeriesPlayer | None:
-        """Return the compiled engine's player of series, if it has both players."""
+    def find_compiled_series_player(self, plan: DuelPlan) -> SeriesPlayer | None:
+        """Return the compiled player of series, or None unless it has both strategies."""
         twins = find_native_function("series_player")
         return None if twins is None else twins(plan.first, plan.second)
 

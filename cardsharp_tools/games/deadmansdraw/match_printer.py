@@ -162,7 +162,7 @@ def ignore_running_matches(_log: MatchLog, _running: Sequence[str]) -> None:
     """Do nothing: the check of running matches that never stops one."""
 
 
-def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
+def play_and_print_matches(  # noqa: PLR0913 - what is played, and how it is told
     log: MatchLog,
     play: Callable[[OnRunning], Iterator[str]],
     check: StopCheck,
@@ -184,7 +184,7 @@ def follow_matches(  # noqa: PLR0913 - what is played, and how it is told
         try:
             check(log, running)
         except StoreError as error:
-            guard.report(f"The strategy's failures cannot be read: {error}")
+            guard.report_once(f"The strategy's failures cannot be read: {error}")
 
     finished_ids = play(glance)
     ids = list(
@@ -313,8 +313,8 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         """Return a step as a JSON document, with its events."""
         return step_document(step)
 
-    def outcome_text(self, step: EventReplayStep) -> Text:
-        """Return the events that followed a decision as text."""
+    def resulting_events_text(self, step: EventReplayStep) -> Text:
+        """Return the events that a decision led to as text."""
         if not step.events:
             return Text("the arena has not confirmed it yet")
         return events_text(step.events) or Text("the turn ended")

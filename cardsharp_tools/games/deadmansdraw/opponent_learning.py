@@ -61,7 +61,7 @@ class CandidateTrial(BaseModel, extra="forbid"):
     why: str = ""
 
     @property
-    def is_over(self) -> bool:
+    def needs_new_candidate(self) -> bool:
         """True if a new candidate must be fitted."""
         return self.stage in {"rejected", "rolled back"}
 
@@ -132,7 +132,7 @@ def _list_opponent_matches(
         key = header.opponent or player
         yield (
             key,
-            header.display_name(other_seats[0]),
+            header.strategy_or_player_name(other_seats[0]),
             ObservedOpponentMatch(record.match_id, tuple(opponent_decisions(match))),
         )
 
@@ -152,7 +152,7 @@ class OpponentLearningPass:
         """Continue an opponent's trial as far as its matches allow."""
         while True:
             trial = self.learned.trials.get(key)
-            if trial is None or trial.is_over:
+            if trial is None or trial.needs_new_candidate:
                 fresh = _select_matches_since(matches, None if trial is None else trial.since)
                 if len(fresh) < MIN_MATCHES:
                     self.notify(name, "waits", f"{len(fresh)} of {MIN_MATCHES} fresh matches")
@@ -168,7 +168,7 @@ class OpponentLearningPass:
                 self.learned.weights[trial.entry.weights] = self.train_weights(trial.entry)
                 self.notify(name, "candidate", f"fitted to {MIN_MATCHES} matches")
             self._continue_trial(trial, name, _select_matches_since(matches, trial.since))
-            if not trial.is_over:
+            if not trial.needs_new_candidate:
                 return
 
     def _continue_trial(
@@ -193,7 +193,7 @@ class OpponentLearningPass:
             else:
                 continue
             self.notify(name, trial.stage, trial.why)
-            if trial.is_over:
+            if trial.needs_new_candidate:
                 trial.since = met.match_id
                 del self.learned.weights[trial.entry.weights]
                 break

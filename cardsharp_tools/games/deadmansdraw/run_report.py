@@ -14,7 +14,7 @@ from cardsharp.games.deadmansdraw.history.log_records import facts_body
 from cardsharp.games.deadmansdraw.history.replay import ReplayTurn, group_into_turns
 from cardsharp.play.guarded_call import TIMEOUT_MESSAGE, fault_group_key
 from cardsharp.store.match_log import MatchReader, MoveRecord
-from cardsharp_tools.cli.console import borderless_table, print_error, program_name
+from cardsharp_tools.cli.console import borderless_table, print_error, program_command
 from cardsharp_tools.games.deadmansdraw.turn_text import PlayerLabels
 from cardsharp_tools.lab.confidence_interval import mean_interval
 
@@ -255,7 +255,7 @@ def print_replaced_decisions(reports: Sequence[MatchReport], store: str) -> None
             else f"{many}, the first because {first_fault.reason}"
         )
         print_error(f"A safe action replaced {summary}.\n{first_fault.trace}".rstrip())
-        print_error(f"See {program_name()} why {first_fault.match_id} {first_fault.turn}{store}")
+        print_error(f"See {program_command()} why {first_fault.match_id} {first_fault.turn}{store}")
     if len(often) > _MAX_KINDS:
         more = sum(map(len, often[_MAX_KINDS:]))
         print_error(f"{more} more were replaced, for {len(often) - _MAX_KINDS} other reasons.")

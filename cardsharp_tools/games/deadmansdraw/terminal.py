@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.games.deadmansdraw.rules import terminate
 from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch
 from cardsharp_tools.games.deadmansdraw.turn_text import events_text, position_text
-from cardsharp_tools.terminal.screen import Choice, Screen, ScreenMove
+from cardsharp_tools.terminal.screen import Choice, RenderedMove, Screen
 
 _ANSWER_VERBS = {
     EffectType.HOOK: "hook",
@@ -66,7 +66,7 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
         previous_state: SimulatedDeadMansDrawMatch,
         _action: Action,
         next_state: SimulatedDeadMansDrawMatch,
-    ) -> ScreenMove:
+    ) -> RenderedMove:
         """Return the display of a move: yours at once, the opponent's turn as a line at its end."""
         move = next_state.history[-1]
         self._turn_events += move.events
@@ -85,7 +85,7 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
             lines.append(Text.assemble((f"{name}: ", "bold"), text, ending))
         if is_turn_end:
             self._turn_events = []
-        return ScreenMove(lines, ends_chapter=is_turn_end and not is_your_move)
+        return RenderedMove(lines, ends_chapter=is_turn_end and not is_your_move)
 
 
 def _format_turn_end(

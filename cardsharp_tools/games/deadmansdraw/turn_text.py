@@ -47,7 +47,7 @@ class PlayerLabels:
         us = next(iter(seats)) if len(seats) == 1 else None
 
         def label(index: int) -> str:
-            name = header.display_name(index, opponent)
+            name = header.strategy_or_player_name(index, opponent)
             return f"{name} (us)" if index == us else name
 
         names = (label(0), label(1))

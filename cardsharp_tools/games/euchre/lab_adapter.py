@@ -144,7 +144,10 @@ class EuchreLabAdapter(LabAdapter):
         return luck, -luck
 
     def match_records(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
-        """Yield each finished deal of the match, as the service stores deals."""
+        """Yield a match record with its moves for each finished deal.
+
+        They are as the service stores deals.
+        """
         by_deal = groupby(
             match.actions, key=lambda played_action: len(played_action.state.finished)
         )

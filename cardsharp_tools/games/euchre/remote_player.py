@@ -281,7 +281,7 @@ def _find_trick_leader(table: PublicState, trick_index: int) -> int:
     return table.trick_winners[trick_index - 1] if trick_index else 0
 
 
-def play_random_game(url: str, random: Random) -> None:
+def play_service_against_itself(url: str, random: Random) -> None:
     """Play a game in which the service has all four seats; raise `CardsharpError` on failure."""
     euchre, chairs = EuchreSimulation(), tuple(range(PLAYER_COUNT))
     with RemotePlayerClient(url) as remote:

@@ -19,7 +19,13 @@ from cardsharp.games.euchre.position import EuchrePosition, position_for
 from cardsharp.games.euchre.public_state import DEALER, PublicState, pending_decision
 from cardsharp.games.euchre.rules import score
 from cardsharp.games.euchre.simulation import PLAYER_COUNT, SeatedDeal, SimulatedEuchreMatch
-from cardsharp_tools.terminal.screen import Choice, ChoiceGroup, Screen, ScreenMove, format_columns
+from cardsharp_tools.terminal.screen import (
+    Choice,
+    ChoiceGroup,
+    RenderedMove,
+    Screen,
+    format_columns,
+)
 
 _RELATIVE_SEAT_NAMES = ("you", "left", "partner", "right")
 _RANK_NAMES = ("nine", "ten", "jack", "queen", "king", "ace")
@@ -143,7 +149,7 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
 
     def render_screen_move(
         self, previous_state: SimulatedEuchreMatch, action: Action, next_state: SimulatedEuchreMatch
-    ) -> ScreenMove:
+    ) -> RenderedMove:
         """Return the text of an action, the winner of the trick and the result of the deal."""
         pending = pending_decision(previous_state.current.deal.public_state)
         finished_deal = next_state.all_deals[len(previous_state.finished)]
@@ -155,11 +161,11 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         if next_state.current is previous_state.current or (
             len(next_state.finished) == len(previous_state.finished) and not next_state.is_over
         ):
-            return ScreenMove(lines)
+            return RenderedMove(lines)
         self._deal_count = None if self._deal_count is None else self._deal_count + 1
         self._viewer_first_points = self._put_viewer_first(next_state.points)
         final_position = position_for(finished_deal.deal, finished_deal.seat_of(self.you))
-        return ScreenMove(
+        return RenderedMove(
             [*lines, *self._format_deal_result(finished_deal)],
             ends_chapter=True,
             final_view=final_position,

@@ -84,7 +84,7 @@ class BenchmarkOptions(CommandOptions):
                 seed=self.seed,
             )
 
-    def run_file(self, plan: DuelPlan) -> Path | None:
+    def duel_file(self, plan: DuelPlan) -> Path | None:
         """Return the file of a duel in the folder."""
         name = f"{plan.first}-{plan.opponent_copies}x{plan.second}.jsonl"
         return None if self.out is None else self.out / name
@@ -99,12 +99,12 @@ def benchmark(*, options: BenchmarkOptions = BenchmarkOptions()) -> int:
     """
     duels: list[DuelResult] = []
     for plan in [*options.plans()]:
-        duels.append(run_duel_with_progress(plan, None, options.run_file(plan)))
+        duels.append(run_duel_with_progress(plan, None, options.duel_file(plan)))
         if options.as_json:
-            print_json({**duels[-1].as_json(), "short": shortfall(duels[-1])})
+            print_json({**duels[-1].as_json(), "short": target_shortfall(duels[-1])})
         else:
             result_console().print(duel_report_line(duels[-1]), soft_wrap=True)
-    return ExitCode.FAILED if any(map(shortfall, duels)) else ExitCode.OK
+    return ExitCode.FAILED if any(map(target_shortfall, duels)) else ExitCode.OK
 
 
 def score_thresholds(duel: DuelResult) -> ScoreThresholds:
@@ -112,7 +112,7 @@ def score_thresholds(duel: DuelResult) -> ScoreThresholds:
     return _ALONE if duel.plan.opponent_copies == 1 else _AGAINST_COPIES
 
 
-def shortfall(duel: DuelResult) -> float:
+def target_shortfall(duel: DuelResult) -> float:
     """Return by how many points per 100 a duel misses its target, 0 if it does not."""
     aim = score_thresholds(duel)
     return round(max(0.0, aim.points - duel.points_percent, aim.lower_bound - duel.interval.low), 1)
@@ -120,7 +120,7 @@ def shortfall(duel: DuelResult) -> float:
 
 def duel_report_line(duel: DuelResult) -> str:
     """Return a line with a duel's result, and the rounds lost by the number of cards."""
-    bounds, missed = duel.interval, shortfall(duel)
+    bounds, missed = duel.interval, target_shortfall(duel)
     won = f"{duel.points_percent:.1f} ({bounds.low:.1f} to {bounds.high:.1f})"
     counted = ((cards, f"lost with {cards}") for cards in CARD_COUNT_RANGES)
     sums = [(cards, duel.count_sum(name, 0), duel.count_sum(name, 1)) for cards, name in counted]

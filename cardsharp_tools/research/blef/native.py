@@ -14,7 +14,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import BETS
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.policy_tables import PolicyRows
-from cardsharp.games.blef.strategies.table_lookup import TableShape, hand_numbers
+from cardsharp.games.blef.strategies.table_lookup import TableShape, number_by_hand
 from cardsharp_tools.lab.confidence_interval import Interval
 from cardsharp_tools.research.c_library import (
     declare_function,
@@ -112,7 +112,7 @@ def build_round_index_tables(cards: HandSizes) -> RoundIndexTables:
     """Return the sizes and index tables of a round as a C structure."""
     shape = TableShape(cards)
     setup = RoundIndexTables(
-        cards=cards, hands=tuple(len(hand_numbers(card_count)) for card_count in cards)
+        cards=cards, hands=tuple(len(number_by_hand(card_count)) for card_count in cards)
     )
     setup.bets = len(shape.bets)
     setup.place[:] = [-1] * _BETS
@@ -121,7 +121,7 @@ def build_round_index_tables(cards: HandSizes) -> RoundIndexTables:
         setup.class_of[bet_index + 1] = shape.third_last_bet_class(bet)
     setup.classes, setup.high = shape.third_last_bet_class_count, 1 + shape.full_house_index
     for hand_size in cards:
-        for hand, hand_number in hand_numbers(hand_size).items():
+        for hand, hand_number in number_by_hand(hand_size).items():
             setup.hand[sum(5**value for value in hand)] = hand_number
     native_library().lay_out(ctypes.byref(setup))
     return setup
@@ -161,7 +161,10 @@ class CfrTrainer:
             raise MemoryError("Not enough memory for the training.")
 
     def discount(self, regrets: float, sums: float) -> None:
-        """Reduce the weight of earlier training."""
+        """Multiply the regrets and the strategy sums by these factors.
+
+        This reduces the weight of earlier training.
+        """
         for many, by in ((self.regrets, regrets), (self.strategy_sums, sums)):
             for values in many:
                 native_library().fade(values, len(values), by)
@@ -185,7 +188,10 @@ def build_round_player(
     check: float = -1,
     bet: float = 0.5,
 ) -> RoundPlayer:
-    """Return a C player of rounds."""
+    """Return a C player of rounds.
+
+    It plays by tables, or by the thresholds `check` and `bet`.
+    """
     round_player = RoundPlayer(kind=("threshold", "tables").index(kind), check=check, bet=bet)
     for (player_cards, other_cards), table in (tables or {}).items():
         round_player.tables[player_cards][other_cards] = ctypes.pointer(table)

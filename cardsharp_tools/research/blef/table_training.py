@@ -47,7 +47,7 @@ class CheckpointFolder:
         return file.read_bytes() if file.exists() else b""
 
     def write(self, hand_sizes: HandSizes, state: bytes) -> None:
-        """Write a state atomically."""
+        """Write the training state of a round to its checkpoint atomically."""
         self.path.mkdir(parents=True, exist_ok=True)
         unfinished = self._build_file_path(hand_sizes).with_suffix(".tmp")
         unfinished.write_bytes(state)

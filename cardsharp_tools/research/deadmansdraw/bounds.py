@@ -68,12 +68,13 @@ class BestReplyBounds:
     max_positions: int = 1_000_000
     luck_model: ValueModel = field(default_factory=lambda: load_model(WEIGHT_FILE))
 
-    def values_from_position(
+    def bounds_from_position(
         self, position: DeadMansDrawPosition, pile_order: Sequence[Card], seed: int
     ) -> list[NativeSideValues]:
-        """Return the values from a position on, for the player to act and the other.
+        """Return the values that bound a best reply from a position on.
 
-        `pile_order` is the order of the draw pile.
+        The first are those of the player to act, the second those of the other. `pile_order` is
+        the order of the draw pile.
         """
         values, card_numbers = (
             (NativeSideValues * SIDE_COUNT)(),
@@ -196,7 +197,7 @@ def _build_reply_bounds(engine: NativeEngine, options: BoundsOptions) -> BestRep
     stronger = engine.captain_player(learned, options.stronger_player_limits())
     # As player and judge: nearly exact, and the bounds are bounds; it never gives up.
     solver = ExactSolver(engine, nodes=1 << 60, picks=1, groups=True)
-    player = solver.perfect_player(stronger, options.exact_cards)
+    player = solver.perfect_endgame_player(stronger, options.exact_cards)
     return BestReplyBounds(
         engine, solver, captain, player, options.exact_cards, options.nodes, learned
     )

@@ -93,7 +93,9 @@ class ExactSolver:
         }
         return values or None
 
-    def perfect_player(self, opening_player: NativePlayer, max_unseen_cards: int) -> NativePlayer:
+    def perfect_endgame_player(
+        self, opening_player: NativePlayer, max_unseen_cards: int
+    ) -> NativePlayer:
         """Return a player that plays perfectly with at most `max_unseen_cards` unseen cards.
 
         Until then it plays as `opening_player`. It must not outlive the solver.

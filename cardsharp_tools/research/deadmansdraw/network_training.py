@@ -76,7 +76,7 @@ def network(
 ) -> None:
     """Train a network beside captain's tables; OUT is written after each batch."""
     course = NetworkTraining(require_engine(), options)
-    course.restore(out)
+    course.restore_if_saved(out)
     with ProgressBar(options.matches, "matches", completed_steps=course.matches_played) as bar:
         while course.matches_played < options.matches:
             network_error, captain_error = course.play_and_train_batch()
@@ -154,7 +154,7 @@ class NetworkTraining:
         head = {"course": self.options.document, "done": self.matches_played, "sizes": sizes}
         save_checkpoint(path, head, (self.optimiser_state.tobytes(), *self.replay_buffer))
 
-    def restore(self, path: Path) -> None:
+    def restore_if_saved(self, path: Path) -> None:
         """Continue from a checkpoint if the file exists."""
         head, file = load_checkpoint(path, "course", self.options.document)
         if head:

@@ -14,7 +14,10 @@ from cardsharp_tools.terminal.progress import ProgressBar
 
 
 class MatchRow(BaseModel, frozen=True, extra="forbid"):
-    """Result row of a match; an instance of a subclass is a line of the file."""
+    """Base class of the rows of a result file, with the number of the match.
+
+    An instance of a subclass is a line of the file.
+    """
 
     match: int
 

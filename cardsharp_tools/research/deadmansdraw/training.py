@@ -181,7 +181,7 @@ class WeightTraining:
         self.batches += 1
 
     def save(self, path: Path) -> None:
-        """Write a checkpoint."""
+        """Write the state of the training to a checkpoint."""
         settings = self.settings.document
         head = {"settings": settings, "batches": self.batches, "averaged": self.averaged_batches}
         save_checkpoint(
@@ -193,11 +193,8 @@ class WeightTraining:
             ),
         )
 
-    def restore(self, path: Path) -> None:
-        """Continue from a checkpoint if there is one; raise `ConfigError` for another training.
-
-        Raise `ConfigError` if it is another training's.
-        """
+    def restore_if_saved(self, path: Path) -> None:
+        """Continue from a checkpoint if there is one; raise `ConfigError` for another training."""
         head, file = load_checkpoint(path, "settings", self.settings.document)
         if head:
             for values in (self.weight_values, self.squared_gradients, self.weight_sums):
@@ -260,7 +257,7 @@ def run_training(
     """
     training = WeightTraining(engine, settings, workers)
     if checkpoint is not None:
-        training.restore(checkpoint)
+        training.restore_if_saved(checkpoint)
     checkpoint_interval = max(1, settings.batch_count // CHECKPOINT_COUNT)
     while training.batches < settings.batch_count:
         training.play_and_train_batch()

@@ -1,4 +1,4 @@
-"""Fixtures of the compiled engine; tests that need it are skipped without a compiler."""
+"""Fixture of the compiled engine. Tests that need it are skipped without a compiler."""
 
 import pytest
 
@@ -9,5 +9,5 @@ from cardsharp_tools.research.deadmansdraw.native import NativeEngine, load_engi
 @pytest.fixture
 def engine() -> NativeEngine:
     """Return the compiled engine; skip the test if it is not available."""
-    loaded = load_engine()
-    return pytest.skip(str(unavailable_reason())) if loaded is None else loaded
+    native_engine = load_engine()
+    return pytest.skip(str(unavailable_reason())) if native_engine is None else native_engine

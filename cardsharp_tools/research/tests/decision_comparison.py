@@ -1,4 +1,4 @@
-"""The lab's compiled engine beside plain Python, decision by decision."""
+"""Helpers that compare decisions of the compiled engine with those of plain Python."""
 
 import ctypes
 from collections.abc import Callable, Iterator
@@ -26,44 +26,51 @@ needs_compiler = pytest.mark.skipif(
 
 MAX_MATCHES = 1000
 
-Maker = Callable[[Random], Strategy]
+StrategyFactory = Callable[[Random], Strategy]
 
 
-def action_code(action: Action) -> int:
-    """The number by which core.h knows an action."""
+def native_action_number(action: Action) -> int:
+    """Return the number of an action in core.h."""
     if action in (DRAW, END_TURN):
         return 60 if action == DRAW else 61
     return 62 if action.card is None else CARD_NUMBER[action.card]
 
 
-def assert_same_decisions(twin: NativePlayer, maker: Maker, matches: int) -> None:
-    """The compiled policy decides as the plain strategy in matches of random moves."""
-    for pair_number in range(matches):
-        plain = list(python_decisions(maker, 11, pair_number))
-        assert len(plain) > 30
-        compiled = _trace_native_decisions(twin, 11, pair_number, None, None)
-        for (position, python_code), compiled_code in zip(plain, compiled, strict=True):
+def assert_same_decisions(
+    compiled_player: NativePlayer, strategy_factory: StrategyFactory, match_count: int
+) -> None:
+    """Assert that a compiled policy decides as the Python strategy in matches of random moves."""
+    for pair_number in range(match_count):
+        python_trace = list(python_decisions(strategy_factory, 11, pair_number))
+        assert len(python_trace) > 30
+        native_trace = _trace_native_decisions(compiled_player, 11, pair_number, None, None)
+        for (position, python_code), compiled_code in zip(python_trace, native_trace, strict=True):
             assert python_code == compiled_code, position
 
 
 def compiled_options(
     captain: NativePlayer, seed: int, pair_number: int
 ) -> list[list[tuple[int, float]]]:
-    """The options of each position of such a match, none where there is no choice."""
+    """Return the compiled options and values in each position of such a match.
+
+    A position without a choice has none.
+    """
     options, option_counts = (
         (NativeOption * (MAX_MATCHES * MAX_OPTIONS))(),
         (ctypes.c_int32 * MAX_MATCHES)(),
     )
-    decided = len(_trace_native_decisions(captain, seed, pair_number, options, option_counts))
-    starts = range(0, MAX_OPTIONS * decided, MAX_OPTIONS)
+    decision_count = len(
+        _trace_native_decisions(captain, seed, pair_number, options, option_counts)
+    )
+    starts = range(0, MAX_OPTIONS * decision_count, MAX_OPTIONS)
     return [
-        [(option.action, option.value) for option in options[start : start + many]]
-        for start, many in zip(starts, option_counts, strict=False)
+        [(option.action, option.value) for option in options[start : start + option_count]]
+        for start, option_count in zip(starts, option_counts, strict=False)
     ]
 
 
 def _trace_native_decisions(
-    twin: NativePlayer, seed: int, pair_number: int, *outputs: object
+    native_player: NativePlayer, seed: int, pair_number: int, *outputs: object
 ) -> list[int]:
     """Return a native player's decisions in a match of random moves (native/trace.c)."""
     engine = load_engine()
@@ -71,28 +78,30 @@ def _trace_native_decisions(
     decisions, decide_all = (ctypes.c_int32 * MAX_MATCHES)(), engine.library.decide_all
     declare_function(decide_all, "PQQiPPP")
     return list(
-        decisions[: decide_all(twin.policy, seed, pair_number, MAX_MATCHES, decisions, *outputs)]
+        decisions[
+            : decide_all(native_player.policy, seed, pair_number, MAX_MATCHES, decisions, *outputs)
+        ]
     )
 
 
 def python_decisions(
-    maker: Maker, seed: int, pair_number: int
+    strategy_factory: StrategyFactory, seed: int, pair_number: int
 ) -> Iterator[tuple[DeadMansDrawPosition, int]]:
-    """The same match in plain Python: each position and what the strategy decides there."""
-    driver, player_rng = (
+    """Play a match in plain Python; yield each position and what the strategy decides there."""
+    driver_rng, player_rng = (
         pair_rng(seed, pair_number, RngPurpose.FIRST),
         pair_rng(seed, pair_number, RngPurpose.SECOND),
     )
     card_picker = random_card_picker(pair_rng(seed, pair_number, RngPurpose.CHANCE))
     match = match_from_state(deal_state(pair_rng(seed, pair_number, RngPurpose.DECK)))
-    player = maker(player_rng)
+    player = strategy_factory(player_rng)
     while match.state.active_player is not None:
         position = match.current_position
         move = player.decide(position).action
-        yield position, action_code(move)
+        yield position, native_action_number(move)
         pending = position.pending
-        oracle = pending is not None and pending.effect_type is EffectType.ORACLE
-        moves = sorted(position.legal_actions(), key=action_code)
-        by_policy = bool(driver.randrange(2)) or oracle
-        move = move if by_policy else moves[driver.randrange(len(moves))]
+        is_oracle = pending is not None and pending.effect_type is EffectType.ORACLE
+        moves = sorted(position.legal_actions(), key=native_action_number)
+        follows_policy = bool(driver_rng.randrange(2)) or is_oracle
+        move = move if follows_policy else moves[driver_rng.randrange(len(moves))]
         match = match.with_action(move, card_picker)

@@ -1,4 +1,4 @@
-"""The default is measured against players that it does not know, and by how often its bets hold."""
+"""Tests of the Blef benchmark: held-out opponents, targets of a duel, and calibration."""
 
 import ast
 import json
@@ -37,19 +37,19 @@ from cardsharp_tools.research.blef import benchmark, held_out_opponents
 
 @pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
 @pytest.mark.parametrize("habit", range(len(BETTING_HABITS)))
-def test_no_stranger_has_a_habit_that_the_player_knows(name: str, habit: int) -> None:
+def test_no_held_out_opponent_follows_a_modelled_habit(name: str, habit: int) -> None:
     opponent, mismatch_count, position_count = build(name, Random(1)), 0, 0
     for position in (
         candidate
         for seed in range(4)
         for candidate in positions_of_first_seat(name, "threshold", seed)
     ):
-        mind = possible_opponent_hand(card_bits(position.hand), position.hidden_card_count)
+        opponent_hand = possible_opponent_hand(card_bits(position.hand), position.hidden_card_count)
         last_bet = NO_BET if position.last_bet is None else position.last_bet
         if last_bet < len(BETS) - 1:
             position_count += 1
             mismatch_count += (
-                opponent.decide(position).action != mind.replies_by_habit[habit][last_bet]
+                opponent.decide(position).action != opponent_hand.replies_by_habit[habit][last_bet]
             )
     assert position_count > 40
     assert mismatch_count > 0.15 * position_count
@@ -63,27 +63,38 @@ def test_opponent_model_recognises_bet_believers(name: str, believes: bool) -> N
 
 
 def test_held_out_opponents_import_nothing_that_players_model() -> None:
-    """Nor any player of ours with a stranger: what is deployed knows no research."""
-    modelled = {"opponent_types", "betting_model", "opponent_model", "worlds", "bayes", "reader"}
+    """Check that the held-out opponents import no module with models of opponents.
+
+    No player of ours shares a module with a held-out opponent either: what is deployed
+    imports no research.
+    """
+    forbidden_modules = {
+        "opponent_types",
+        "betting_model",
+        "opponent_model",
+        "worlds",
+        "bayes",
+        "reader",
+    }
     folder = Path(strategies.__file__).parent
-    assert modelled <= {path.stem for path in folder.glob("*.py")}
+    assert forbidden_modules <= {path.stem for path in folder.glob("*.py")}
     tree = ast.parse(Path(held_out_opponents.__file__).read_text("utf-8"))
     imported_modules = {
         node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
     }
-    assert not {module.rpartition(".")[2] for module in imported_modules} & modelled
+    assert not {module.rpartition(".")[2] for module in imported_modules} & forbidden_modules
 
 
 def test_rule_players_follow_their_rules() -> None:
     positions = positions_of_first_seat("honest-6", "threshold", 3)
     position = next(candidate for candidate in positions if candidate.last_bet is not None)
-    table = held_out_opponents.TurnView(position, Random(1))
-    bet_to_beat = table.bet_to_beat
-    bet = held_out_opponents.play_honest(table, check_below=0.0, min_probability=0.0)
+    turn_view = held_out_opponents.TurnView(position, Random(1))
+    bet_to_beat = turn_view.bet_to_beat
+    bet = held_out_opponents.play_honest(turn_view, check_below=0.0, min_probability=0.0)
     assert bet == bet_to_beat + 1
-    assert held_out_opponents.play_honest(table, check_below=1.1, min_probability=0.0) == CHECK
-    assert held_out_opponents.play_minimum_raise(table) in {bet_to_beat + 1, CHECK}
-    assert held_out_opponents.play_improbable(table) in {
+    assert held_out_opponents.play_honest(turn_view, check_below=1.1, min_probability=0.0) == CHECK
+    assert held_out_opponents.play_minimum_raise(turn_view) in {bet_to_beat + 1, CHECK}
+    assert held_out_opponents.play_improbable(turn_view) in {
         CHECK,
         *range(bet_to_beat + 1, bet_to_beat + 7),
     }
@@ -93,13 +104,18 @@ def test_rule_players_follow_their_rules() -> None:
 def test_held_out_opponent_plays_equal_games_with_equal_rng(name: str) -> None:
     plan = plan_duel(name, "threshold", game="blef", pairs=2, series_length=1)
     assert run_duel(plan).pairs == run_duel(plan).pairs
-    three = run_duel(plan_duel("greedy", name, game="blef", pairs=1, opponent_copies=2))
-    assert len(three.matches) == 3
+    duel_with_two_copies = run_duel(
+        plan_duel("greedy", name, game="blef", pairs=1, opponent_copies=2)
+    )
+    assert len(duel_with_two_copies.matches) == 3
 
 
 @pytest.mark.parametrize("name", held_out_opponents.LOOKAHEAD_PLAYERS)
 def test_reader_believes_table_bets_only_with_matching_cards(name: str) -> None:
-    """Against four kings, of a bet on aces that its cards alone make unlikely."""
+    """Check that a player with four kings does not check a bet on aces.
+
+    By its own cards alone the bet is unlikely.
+    """
     kings = tuple(card for card in DECK if RANKS[card.value] == "K")
     bet = next(bet_index for bet_index, bet in enumerate(BETS) if bet.name == "Pair of aces")
     position = BlefPosition(0, 9, 11, (4, 4), (kings, ()), 0, (RoundMove(1, bet),))
@@ -131,22 +147,29 @@ def test_best_responder_is_recognised_in_large_rounds(
 @pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
 @pytest.mark.parametrize(("copies", "pairs", "seed"), [(1, 40, 43), (3, 4, 51)])
 def test_default_strategy_reaches_its_target(name: str, copies: int, pairs: int, seed: int) -> None:
-    """`gate` itself, with more games, asks for the points and for the lower end."""
-    first = GAME.default_strategy
-    plan = plan_duel(first, name, game="blef", pairs=pairs, opponent_copies=copies, seed=seed)
+    """Check that the upper end of the default strategy's interval reaches the target.
+
+    `benchmark` itself, with more games, checks the points and the lower end.
+    """
+    default_strategy = GAME.default_strategy
+    plan = plan_duel(
+        default_strategy, name, game="blef", pairs=pairs, opponent_copies=copies, seed=seed
+    )
     duel = run_duel(plan)
     assert duel.interval.high >= benchmark.score_thresholds(duel).points
 
 
 def test_a_duel_falls_short_by_its_points_or_by_its_lower_end() -> None:
     """Check the shortfall of a duel: by its points, or by the lower end of its interval."""
-    played = run_duel(plan_duel("threshold", "careless", game="blef", pairs=60))
-    assert played.points_percent > 95
-    assert benchmark.shortfall(played) == 0
-    worse = run_duel(plan_duel("careless", "threshold", game="blef", pairs=3))
-    assert benchmark.shortfall(worse) == 90 - worse.points_percent
-    few = DuelResult(plan_duel("threshold", "careless", game="blef", pairs=2), played.pairs[:2])
-    assert benchmark.shortfall(few) == round(86 - few.interval.low, 1) > 0
+    winning_duel = run_duel(plan_duel("threshold", "careless", game="blef", pairs=60))
+    assert winning_duel.points_percent > 95
+    assert benchmark.target_shortfall(winning_duel) == 0
+    losing_duel = run_duel(plan_duel("careless", "threshold", game="blef", pairs=3))
+    assert benchmark.target_shortfall(losing_duel) == 90 - losing_duel.points_percent
+    short_duel = DuelResult(
+        plan_duel("threshold", "careless", game="blef", pairs=2), winning_duel.pairs[:2]
+    )
+    assert benchmark.target_shortfall(short_duel) == round(86 - short_duel.interval.low, 1) > 0
 
 
 def test_benchmark_reports_points_and_lost_rounds_and_resumes(
@@ -164,9 +187,11 @@ def test_benchmark_reports_points_and_lost_rounds_and_resumes(
     assert benchmark.benchmark(options=options) == 1
     assert capsys.readouterr().out == output
     assert contents == {file: file.read_text() for file in tmp_path.iterdir()}
-    match = json.loads(next(iter(contents.values())).splitlines()[1])["matches"][0]["counts"]
-    lost_rounds = [match[f"lost with {cards}"] for cards in CARD_COUNT_RANGES]
-    assert sum(map(sum, lost_rounds)) == match["rounds"][0]
+    result_counts = json.loads(next(iter(contents.values())).splitlines()[1])["matches"][0][
+        "counts"
+    ]
+    lost_rounds = [result_counts[f"lost with {cards}"] for cards in CARD_COUNT_RANGES]
+    assert sum(map(sum, lost_rounds)) == result_counts["rounds"][0]
 
 
 def test_calibration_curve_bins_predictions_by_tenths() -> None:

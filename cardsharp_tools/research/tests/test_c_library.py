@@ -1,4 +1,4 @@
-"""C is compiled once, where a compiler is; compiled lanes show a learner what plain ones do."""
+"""Tests of the C compilation, and of compiled environments against those in plain Python."""
 
 import ctypes
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from cardsharp_tools.research.tests.decision_comparison import needs_compiler
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a small library, for a cache folder that is empty."""
+    """Create the folder of a small C library, and set an empty cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "game" / "native"
     folder.mkdir(parents=True)
@@ -67,7 +67,7 @@ def test_reason_is_reported_without_compiled_code(
     assert reason in str(unavailable_reason())
 
 
-STEPS, NUMBER = 500, 5
+STEPS, LANE_COUNT = 500, 5
 
 
 @needs_compiler
@@ -80,24 +80,27 @@ STEPS, NUMBER = 500, 5
         *(("deadmansdraw", 2, {1: name}) for name in ("draw-2", "example-node", "example-java")),
     ],
 )
-def test_compiled_lanes_are_the_plain_ones(
+def test_compiled_lanes_equal_plain_python_lanes(
     game: str, seats: int, opponents: dict[int, str]
 ) -> None:
-    """2,500 random actions: observations, masks, who is to act, rewards and ends, to the bit."""
+    """Observations, masks, active seats, rewards and ends are equal to the bit.
+
+    Each pair of environments takes 2,500 random actions.
+    """
     references = {seat: parse_strategy(name) for seat, name in opponents.items()}
-    assert native_stepper(game, NUMBER, seats, references) is not None
+    assert native_stepper(game, LANE_COUNT, seats, references) is not None
     end_count = 0
-    both = (
+    engine_traces = (
         _play_random_actions(
-            CardVectorEnv(NUMBER, game, seats, pure_python=plain, opponents=opponents)
+            CardVectorEnv(LANE_COUNT, game, seats, pure_python=plain, opponents=opponents)
         )
         for plain in (True, False)
     )
-    for plain, compiled in zip(*both, strict=True):
+    for plain, compiled in zip(*engine_traces, strict=True):
         for expected, actual in zip(plain, compiled, strict=True):
             np.testing.assert_array_equal(expected, actual)
         end_count += int(plain[-1].sum())
-    assert end_count > NUMBER
+    assert end_count > LANE_COUNT
 
 
 @needs_compiler

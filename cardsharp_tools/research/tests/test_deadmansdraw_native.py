@@ -1,4 +1,4 @@
-"""The compiled opponents and the search decide as in plain Python, on every position."""
+"""Tests that compiled opponents and the compiled search decide as in plain Python."""
 
 from dataclasses import replace
 from functools import partial
@@ -17,14 +17,14 @@ from cardsharp_tools.research.deadmansdraw import native
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine, native_player
 from cardsharp_tools.research.native_engines import series_player
 from cardsharp_tools.research.tests.decision_comparison import (
-    action_code,
     assert_same_decisions,
     compiled_options,
+    native_action_number,
     needs_compiler,
     python_decisions,
 )
 
-MATCHES = {"steady": 2}  # of random moves; about 60 decisions each
+MATCH_COUNTS = {"steady": 2}  # of random moves; about 60 decisions each
 
 PLAN = plan_duel("captain", "captain", pairs=1)
 
@@ -50,7 +50,7 @@ def test_a_compiled_opponent_decides_as_its_strategy_does(name: str) -> None:
     compiled_player = native_player(strategy)
     assert compiled_player is not None
     build = partial(build_player, PLAN, strategy)
-    assert_same_decisions(compiled_player, build, MATCHES.get(name, 20))
+    assert_same_decisions(compiled_player, build, MATCH_COUNTS.get(name, 20))
 
 
 DUELS = (
@@ -65,20 +65,20 @@ DUELS = (
 @needs_compiler
 @pytest.mark.parametrize("plan", DUELS, ids=lambda plan: f"{plan.first} v {plan.second}")
 def test_a_duel_is_the_same_in_both_engines(plan: DuelPlan) -> None:
-    """Every figure of every match, not only who won, and what was luck to the last bit.
+    """Every figure of every match is equal to the last bit, luck included.
 
-    To know it the last cards are played again with the same dice.
+    To compute the luck, the last cards are played again with the same random numbers.
     """
-    assert_equal(plan)
+    assert_native_duel_equals_python(plan)
 
 
-def assert_equal(plan: DuelPlan) -> None:
+def assert_native_duel_equals_python(plan: DuelPlan) -> None:
     """Assert that a duel has the same result in the compiled engine and in plain Python."""
     assert series_player(plan.first, plan.second) is not None
     assert run_duel(plan).pairs == run_duel(replace(plan, pure_python=True)).pairs
 
 
-def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_strategy_file_has_no_native_player(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "load_engine", lambda: pytest.fail("compiled"))
     assert native_player(parse_strategy("its/own.py")) is None
 
@@ -93,16 +93,18 @@ def test_for_a_file_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_same_values_for_every_option(engine: NativeEngine, limits: SearchLimits) -> None:
     """Check that compiled and plain code give every option the same value."""
-    kinds, weights = set(), load_model("captain")
+    effect_types, weights = set(), load_model("captain")
     captain = engine.captain_player(weights, limits)
     for pair_number in range(2):
         native_options = compiled_options(captain, 5, pair_number)
-        plain = python_decisions(lambda _rng: Captain(weights, limits), 5, pair_number)
-        for (position, _), compiled in zip(plain, native_options, strict=True):
+        python_trace = python_decisions(lambda _rng: Captain(weights, limits), 5, pair_number)
+        for (position, _), expected_options in zip(python_trace, native_options, strict=True):
             if len(position.legal_actions()) == 1:
-                assert compiled == []
+                assert expected_options == []
                 continue
-            kinds.add(position.pending and position.pending.effect_type)
+            effect_types.add(position.pending and position.pending.effect_type)
             options = OptionEvaluator(position, TurnSearch(weights, limits)).evaluate_options()
-            assert [(action_code(option.action), option.value) for option in options] == compiled
-    assert len(kinds) >= 5
+            assert [
+                (native_action_number(option.action), option.value) for option in options
+            ] == expected_options
+    assert len(effect_types) >= 5

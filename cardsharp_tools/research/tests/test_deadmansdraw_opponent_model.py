@@ -1,4 +1,4 @@
-"""Tests of opponent learning: its native counterparts, and its error rate."""
+"""Tests of opponent learning: its native players and its error rate."""
 
 import json
 from array import array
@@ -41,11 +41,11 @@ from cardsharp_tools.research.deadmansdraw.opponent_model_test import (
 )
 from cardsharp_tools.research.deadmansdraw.training import TrainingConfig, WeightTraining
 from cardsharp_tools.research.tests.decision_comparison import (
-    action_code,
     assert_same_decisions,
+    native_action_number,
     needs_compiler,
 )
-from cardsharp_tools.research.tests.test_deadmansdraw_native import assert_equal
+from cardsharp_tools.research.tests.test_deadmansdraw_native import assert_native_duel_equals_python
 
 
 def first_decisions(name: str, matches: int) -> list[Sequence[ObservedDecision]]:
@@ -60,8 +60,8 @@ def first_decisions(name: str, matches: int) -> list[Sequence[ObservedDecision]]
 def test_compiled_held_out_player_decides_like_the_plain_player(
     engine: NativeEngine, name: str
 ) -> None:
-    style = HELD_OUT_OPPONENTS[name]
-    assert_same_decisions(native_stop_rule_player(engine, style), lambda _rng: style, 5)
+    opponent = HELD_OUT_OPPONENTS[name]
+    assert_same_decisions(native_stop_rule_player(engine, opponent), lambda _rng: opponent, 5)
 
 
 @needs_compiler
@@ -71,9 +71,11 @@ def test_learned_file_plays_equally_in_both_engines(tmp_path: Path) -> None:
     )
     text = (weights.FOLDER / "adaptive-scripted.json").read_text("utf-8")
     file = tmp_path / "learned.json"
-    learned = LearnedOpponentsFile(opponents=[profile], weights={profile.weights: json.loads(text)})
-    file.write_text(learned.model_dump_json(), "utf-8")
-    assert_equal(plan_duel(str(file), "champion", pairs=1, seed=3))
+    opponents_file = LearnedOpponentsFile(
+        opponents=[profile], weights={profile.weights: json.loads(text)}
+    )
+    file.write_text(opponents_file.model_dump_json(), "utf-8")
+    assert_native_duel_equals_python(plan_duel(str(file), "champion", pairs=1, seed=3))
 
 
 def test_equal_player_is_promoted_in_under_five_percent() -> None:
@@ -81,31 +83,37 @@ def test_equal_player_is_promoted_in_under_five_percent() -> None:
 
     At most `ERROR_RATE` of the tests accept the profile.
     """
-    dice = Random(1)
-    played = [observe_match_against_captain(build("captain", dice), number) for number in range(20)]
+    rng = Random(1)
+    observed_matches = [
+        observe_match_against_captain(build("captain", rng), number) for number in range(20)
+    ]
     profile = fit_opponent_profile(
-        "captain", [decision for match in played[:MIN_MATCHES] for decision in match.decisions]
+        "captain",
+        [decision for match in observed_matches[:MIN_MATCHES] for decision in match.decisions],
     )
-    won = 0
+    accepted_count = 0
     for _ in range(100):
-        bets, later = CandidateSequentialTests(profile), iter(dice.choices(played, k=30))
-        while not bets.is_accepted and (match := next(later, None)):
-            bets.add_match(match)
-        won += bets.is_accepted
-    assert won <= ERROR_RATE * 100
+        candidate_tests, resampled_matches = (
+            CandidateSequentialTests(profile),
+            iter(rng.choices(observed_matches, k=30)),
+        )
+        while not candidate_tests.is_accepted and (match := next(resampled_matches, None)):
+            candidate_tests.add_match(match)
+        accepted_count += candidate_tests.is_accepted
+    assert accepted_count <= ERROR_RATE * 100
 
 
-class ProfileTwinPlayer:
-    """Decides by an entry's figures, as `native/fitted.c` does."""
+class FittedProfilePlayer:
+    """Player that decides by a fitted profile, as `native/fitted.c` does."""
 
     def __init__(self, profile: OpponentProfile, rng: Random) -> None:
         self.entry, self.rng = profile, rng
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
-        actions = sorted(position.legal_actions(), key=action_code)
+        actions = sorted(position.legal_actions(), key=native_action_number)
         pending = position.pending
-        kraken = pending is not None and pending.effect_type is EffectType.KRAKEN
-        if DRAW in actions and (kraken or END_TURN not in actions):
+        is_kraken = pending is not None and pending.effect_type is EffectType.KRAKEN
+        if DRAW in actions and (is_kraken or END_TURN not in actions):
             return DeadMansDrawDecision(DRAW, "It must.")
         remaining_probability = self.rng.random()
         for action in actions:
@@ -127,9 +135,11 @@ class ProfileTwinPlayer:
 
 
 @pytest.mark.parametrize(
-    ("name", "by"), [*zip(("counter", "saver", "gambler"), STOP_FEATURES, strict=True)]
+    ("name", "stop_feature"), [*zip(("counter", "saver", "gambler"), STOP_FEATURES, strict=True)]
 )
-def test_native_and_fitted_players_agree(engine: NativeEngine, name: str, by: str) -> None:
+def test_native_and_fitted_players_agree(
+    engine: NativeEngine, name: str, stop_feature: str
+) -> None:
     """Native and fitted players agree for every stop feature.
 
     The opponents prefer the dearest card, or a suit.
@@ -137,31 +147,31 @@ def test_native_and_fitted_players_agree(engine: NativeEngine, name: str, by: st
     profile = fit_opponent_profile(
         name, [decision for match in first_decisions(name, 4) for decision in match]
     )
-    assert profile.stop_feature == by
+    assert profile.stop_feature == stop_feature
     player = engine.player_from_profile(profile)
-    assert_same_decisions(player, partial(ProfileTwinPlayer, profile), 5)
+    assert_same_decisions(player, partial(FittedProfilePlayer, profile), 5)
 
 
-def promotion_rate(gain: float, repetitions: int) -> int:
-    """Return how often weights pass the test that gain this much a match.
+def count_promotions(gain: float, repetitions: int) -> int:
+    """Return how many tests accept weights that gain `gain` points a match.
 
     In the simulation two matches in four are equal.
     """
-    dice, passed = Random(2), 0
+    rng, accepted_count = Random(2), 0
     for _ in range(repetitions):
         test = SequentialTest(elo1=MIN_GAIN)
         while test.pair_count < MAX_TEST_PAIRS and not test.is_decided:
-            more = dice.random() < 2 * gain
+            has_gained = rng.random() < 2 * gain
             test.add_pairs_until_decided(
-                [0.5 + (1 if more else dice.choice((-1, -1, 0, 0, 0, 0, 1, 1))) / 4]
+                [0.5 + (1 if has_gained else rng.choice((-1, -1, 0, 0, 0, 0, 1, 1))) / 4]
             )
-        passed += test.is_decided and test.log_likelihood_ratio > 0
-    return passed
+        accepted_count += test.is_decided and test.log_likelihood_ratio > 0
+    return accepted_count
 
 
 def test_weights_without_gain_pass_in_under_five_percent() -> None:
-    assert promotion_rate(0.0, 200) <= ERROR_RATE * 200
-    assert promotion_rate(0.01, 20) >= 0.7 * 20
+    assert count_promotions(0.0, 200) <= ERROR_RATE * 200
+    assert count_promotions(0.01, 20) >= 0.7 * 20
 
 
 def test_preference_for_the_dearest_card_is_recognised() -> None:
@@ -188,16 +198,16 @@ def test_preference_for_the_dearest_card_is_recognised() -> None:
 
 
 def test_best_reply_is_trained_on_the_learners_belief(engine: NativeEngine) -> None:
-    """Each match begins with that belief anew, and the specialist plays as far as it may."""
+    """Each training match begins with the learner's belief."""
     adaptive = engine.player_for_strategy(BuiltIn("adaptive"))
     belief = adaptive.initial_belief()
     engine.play_pairs(
         (adaptive, engine.player_for_strategy(BuiltIn("draw-3"))), 1, [0], beliefs=[belief, None]
     )
 
-    def trained(belief: Structure | None) -> "array[float]":
+    def train_weights(belief: Structure | None) -> "array[float]":
         training = WeightTraining(engine, TrainingConfig(matches=4, batch=4), 1, adaptive, belief)
         training.play_and_train_batch()
         return training.weight_values
 
-    assert trained(belief) == trained(belief) != trained(None)
+    assert train_weights(belief) == train_weights(belief) != train_weights(None)

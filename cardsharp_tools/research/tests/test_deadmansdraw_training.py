@@ -1,4 +1,4 @@
-"""Training: the same weights however it is run, and as good a network beside captain's tables."""
+"""Tests of weight training and network training for Dead Man's Draw."""
 
 from array import array
 from ctypes import byref
@@ -36,7 +36,7 @@ from cardsharp_tools.research.tests.decision_comparison import compiled_options
 
 
 @pytest.mark.parametrize(
-    ("settings", "workers", "digest"),
+    ("config", "workers", "digest"),
     [
         (TrainingConfig(matches=2, batch=1, seed=5), 1, "a52022262a88941a"),
         (TrainingConfig(matches=20, batch=4, seed=3, opponent="champion"), 1, "67b956674506a08a"),
@@ -44,47 +44,47 @@ from cardsharp_tools.research.tests.decision_comparison import compiled_options
     ],
 )
 def test_trained_weights_are_unchanged(
-    engine: NativeEngine, settings: TrainingConfig, workers: int, digest: str
+    engine: NativeEngine, config: TrainingConfig, workers: int, digest: str
 ) -> None:
     """The trained weights are the same to the last bit with any number of workers.
 
     The first digest was also learned by an implementation in plain Python.
     """
-    learned = run_training(engine, settings, workers=workers)
-    assert sha256(learned.tobytes()).hexdigest()[:16] == digest
+    trained_weights = run_training(engine, config, workers=workers)
+    assert sha256(trained_weights.tobytes()).hexdigest()[:16] == digest
 
 
 def test_a_stopped_training_goes_on_to_the_same_weights(
     engine: NativeEngine, tmp_path: Path
 ) -> None:
-    settings, file = TrainingConfig(matches=40, batch=2), tmp_path / "half"
+    config, file = TrainingConfig(matches=40, batch=2), tmp_path / "half"
 
     def stop(matches: int, _numbers: "array[int]") -> None:
         if matches == 20:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        run_training(engine, settings, checkpoint=file, on_checkpoint=stop)
+        run_training(engine, config, checkpoint=file, on_checkpoint=stop)
     checkpoints: list[int] = []
-    went_on = run_training(
+    resumed_weights = run_training(
         engine,
-        settings,
+        config,
         checkpoint=file,
         on_checkpoint=lambda checkpointed, _: checkpoints.append(checkpointed),
     )
-    assert went_on == run_training(engine, settings)
+    assert resumed_weights == run_training(engine, config)
     assert checkpoints[0] == 22
     with pytest.raises(ConfigError, match="belongs to another run"):
-        run_training(engine, replace(settings, seed=4), checkpoint=file)
+        run_training(engine, replace(config, seed=4), checkpoint=file)
 
 
 def test_a_little_training_beats_none(engine: NativeEngine) -> None:
     """Check that a player with a little training beats one without any."""
-    learned = engine.captain_player(
+    trained_player = engine.captain_player(
         ValueModel(run_training(engine, TrainingConfig(matches=200, batch=20)))
     )
-    ignorant = engine.captain_player(ValueModel(array("i", bytes(4 * WEIGHT_COUNT))))
-    pairs = engine.play_pairs((learned, ignorant), 1, range(30))
+    untrained_player = engine.captain_player(ValueModel(array("i", bytes(4 * WEIGHT_COUNT))))
+    pairs = engine.play_pairs((trained_player, untrained_player), 1, range(30))
     assert (
         sum(first_result.points + second_result.points for first_result, second_result in pairs)
         > 42
@@ -114,26 +114,31 @@ def random_training_example(rng: Random) -> TrainingExample:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_gradient_matches_finite_differences(engine: NativeEngine, seed: int) -> None:
-    """Of the weights that move the loss most, and of others; the search says the same."""
-    dice, loss_of = Random(seed), declare_function(engine.library.network_loss, "PPP", "d")
+    """The gradient equals finite differences, and the search computes the same loss.
+
+    Checked are the 30 weights with the largest gradients and 30 others.
+    """
+    rng, native_loss = Random(seed), declare_function(engine.library.network_loss, "PPP", "d")
     weight_values = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
-    weight_values = array("f", [dice.uniform(-0.2, 0.2) for _ in range(len(weight_values) // 4)])
-    gradient, sample = array("f", bytes(4 * len(weight_values))), random_training_example(dice)
+    weight_values = array("f", [rng.uniform(-0.2, 0.2) for _ in range(len(weight_values) // 4)])
+    gradient, sample = array("f", bytes(4 * len(weight_values))), random_training_example(rng)
 
     def loss(*, into: int | None = None) -> float:
-        loss_value: float = loss_of(weight_values.buffer_info()[0], byref(sample), into)
+        loss_value: float = native_loss(weight_values.buffer_info()[0], byref(sample), into)
         return loss_value
 
     loss(into=gradient.buffer_info()[0])
-    ranked = sorted(range(len(weight_values)), key=lambda at: -abs(gradient[at]))
-    for at in (*ranked[:30], *dice.sample(ranked, 30)):
-        original, sides = weight_values[at], list[float]()
+    ranked = sorted(
+        range(len(weight_values)), key=lambda weight_index: -abs(gradient[weight_index])
+    )
+    for weight_index in (*ranked[:30], *rng.sample(ranked, 30)):
+        original, step_losses = weight_values[weight_index], list[float]()
         for step in (STEP, -STEP):
-            weight_values[at] = original + step
-            sides.append(loss())
-        weight_values[at] = original
-        slope = (sides[0] - sides[1]) / (2 * STEP)
-        assert slope == pytest.approx(gradient[at], rel=0.05, abs=2e-3)
+            weight_values[weight_index] = original + step
+            step_losses.append(loss())
+        weight_values[weight_index] = original
+        slope = (step_losses[0] - step_losses[1]) / (2 * STEP)
+        assert slope == pytest.approx(gradient[weight_index], rel=0.05, abs=2e-3)
     assert max(map(abs, gradient)) > 0.05
     library = engine.library
     layer_sum = declare_function(library.layer_sum, "PPq", "q")
@@ -149,23 +154,25 @@ def test_gradient_matches_finite_differences(engine: NativeEngine, seed: int) ->
 
 def test_untrained_network_plays_like_captain(engine: NativeEngine) -> None:
     tables = ValueModel(load_model(WEIGHT_FILE).numbers)
-    beginning = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
-    assert max(map(abs, beginning)) > 0
-    plain, network_player = (
+    initial_network = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
+    assert max(map(abs, initial_network)) > 0
+    table_player, network_player = (
         engine.captain_player(tables),
-        engine.captain_player(tables, network=beginning),
+        engine.captain_player(tables, network=initial_network),
     )
-    assert compiled_options(network_player, 5, 0) == compiled_options(plain, 5, 0)
+    assert compiled_options(network_player, 5, 0) == compiled_options(table_player, 5, 0)
 
 
-def test_a_stopped_course_goes_on_to_the_same_network(engine: NativeEngine, tmp_path: Path) -> None:
-    at_once, stopped = tmp_path / "at-once", tmp_path / "stopped"
-    network(at_once, options=SHORT_TRAINING)
-    course = NetworkTraining(engine, SHORT_TRAINING)
-    course.play_and_train_batch()
-    course.save(stopped)
-    network(stopped, options=SHORT_TRAINING)
-    assert read_network(stopped).numbers == read_network(at_once).numbers
-    assert any(read_network(stopped).numbers)
+def test_stopped_network_training_resumes_to_the_same_network(
+    engine: NativeEngine, tmp_path: Path
+) -> None:
+    full_run_file, stopped_run_file = tmp_path / "at-once", tmp_path / "stopped"
+    network(full_run_file, options=SHORT_TRAINING)
+    training = NetworkTraining(engine, SHORT_TRAINING)
+    training.play_and_train_batch()
+    training.save(stopped_run_file)
+    network(stopped_run_file, options=SHORT_TRAINING)
+    assert read_network(stopped_run_file).numbers == read_network(full_run_file).numbers
+    assert any(read_network(stopped_run_file).numbers)
     with pytest.raises(ConfigError, match="belongs to another run"):
-        network(stopped, options=NetworkOptions(matches=4, batch=4))
+        network(stopped_run_file, options=NetworkOptions(matches=4, batch=4))

@@ -1,9 +1,9 @@
-"""The smallest match in which an action that comes again, or late, does harm; and our bot's part.
+"""Smallest match in which a repeated or late action does harm, and our bot's ports to it.
 
-A turn is one card drawn, and the end of the turn; whoever draws the last card ends the match. A
-player may draw as often as he likes, and may end his turn at any time: the arena takes every
-action of whoever is to act, and none says for which move it was meant. Moves are letters, D and E
-for ours, d and e for the rival's.
+A turn consists of one draw and the end of the turn; drawing the last card ends the match.
+A player may draw as often as he likes, and may end his turn at any time. The arena
+accepts every action of the player to act, and no action says for which move it was meant.
+Moves are letters: D and E for ours, d and e for the rival's.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -46,8 +46,8 @@ class CardMatchRules:
     def is_rival_turn(self, moves: str) -> bool:
         return not self.is_over(moves) and not self.is_our_turn(moves)
 
-    def rival_plays(self, moves: str) -> str:
-        """The moves after the rival's whole turn."""
+    def moves_with_rival_turn(self, moves: str) -> str:
+        """Return the moves including the rival's whole turn."""
         next_moves = moves + "d"
         return next_moves if self.is_over(next_moves) else next_moves + "e"
 
@@ -56,14 +56,14 @@ def next_action(moves: str) -> str:
     return "E" if moves.endswith("D") else "D"
 
 
-def facts(moves: str) -> dict[int, Body]:
-    """The history of a match as the log is to have it."""
+def match_history(moves: str) -> dict[int, Body]:
+    """Return the history of a match as the log must have it."""
     return {number: {"move": move} for number, move in enumerate(moves)}
 
 
 @dataclass(frozen=True)
 class CardTurnPort:
-    """Our turn, up to its next action."""
+    """Port of our turn, up to its next action."""
 
     rules: CardMatchRules
     arena: Any
@@ -79,13 +79,13 @@ class CardTurnPort:
         return DecisionResult(Decision(action, ""))
 
     def intent_body(
-        self, decision: DecisionResult[Decision[str]], decided_at: datetime, worker_id: str
+        self, decision_result: DecisionResult[Decision[str]], decided_at: datetime, worker_id: str
     ) -> Body:
         del decided_at, worker_id
-        return {"action": decision.decision.action, "position": self.moves}
+        return {"action": decision_result.decision.action, "position": self.moves}
 
     def send(self, action: str) -> "CardTurnPort | NextRead":
-        """The position goes along for the judge; the arena does not look at it."""
+        """Send an action and its position, which only the checker reads, not the arena."""
         self.arena.act(action, self.moves)
         moves = self.moves + action
         if self.rules.is_over(moves):
@@ -99,27 +99,29 @@ class CardTurnPort:
 
 @dataclass(frozen=True)
 class CardMatchPort:
-    """The match as the bot attends it."""
+    """Port of the match, as the bot plays it."""
 
     rules: CardMatchRules
     arena: Any
     header = None
 
     def observe(self, facts: MoveFacts) -> Observation[str]:
-        return self._sight(self.arena.look(), facts)
+        return self._observation(self.arena.look(), facts)
 
     def wait_for_change(self, facts: MoveFacts) -> Observation[str] | None:
         moves = self.arena.wait()
-        return None if moves is None else self._sight(moves, facts)
+        return None if moves is None else self._observation(moves, facts)
 
     def outcome_if_missing(self, error: RequestRejected) -> Body | None:
         missing = isinstance(error, NotFound) and error.message == NO_SUCH_MATCH
         return {"result": MISSING_GAME} if missing else None
 
-    def _sight(self, moves: str, logged_facts: MoveFacts) -> Observation[str]:
+    def _observation(self, moves: str, logged_facts: MoveFacts) -> Observation[str]:
         return Observation(
             next_sequence=len(moves),
-            facts={n: fact for n, fact in facts(moves).items() if logged_facts.get(n) != fact},
+            facts={
+                n: fact for n, fact in match_history(moves).items() if logged_facts.get(n) != fact
+            },
             outcome={"result": "won"} if self.rules.is_over(moves) else None,
             turn=CardTurnPort(self.rules, self.arena, moves)
             if self.rules.is_our_turn(moves)
@@ -128,44 +130,44 @@ class CardMatchPort:
         )
 
 
-def worker(rules: CardMatchRules, skew: timedelta) -> Program:
-    def attend(ports: ProcessPorts) -> object:
+def worker_program(rules: CardMatchRules, skew: timedelta) -> Program:
+    def run_worker(ports: ProcessPorts) -> object:
         @contextmanager
-        def meet(_match_id: str) -> Iterator[CardMatchPort]:
+        def open_match(_match_id: str) -> Iterator[CardMatchPort]:
             yield CardMatchPort(rules, ports.arena)
 
-        offering = MatchDispatcher(ports.log, ports.queue, ports.clock.skewed(skew))
-        return Bot("cards", meet, offering, WORKER, SHORT_TIMING).run_session(
+        dispatcher = MatchDispatcher(ports.log, ports.queue, ports.clock.skewed(skew))
+        return Bot("cards", open_match, dispatcher, WORKER, SHORT_TIMING).run_session(
             MATCH, lambda: timedelta(hours=1)
         )
 
-    return attend
+    return run_worker
 
 
-def lease_observer(ports: ProcessPorts) -> object:
-    """The real offering of what nobody attends, as each poller has it in its loop."""
-    offering = MatchDispatcher(ports.log, ports.queue, ports.clock)
-    return offering.dispatch_until(POLL_INTERVAL, lambda: timedelta(hours=1))
+def run_lease_observer(ports: ProcessPorts) -> object:
+    """Run the real dispatching of unattended matches, as the loop of each poller does."""
+    dispatcher = MatchDispatcher(ports.log, ports.queue, ports.clock)
+    return dispatcher.dispatch_until(POLL_INTERVAL, lambda: timedelta(hours=1))
 
 
 @dataclass(frozen=True)
 class AnnouncedMatch:
-    """A match in the arena's list of those that wait for us, without a limit of its turns."""
+    """Match in the arena's list of matches that wait for us; its turns have no time limit."""
 
     id: str
     finished = False
     creation_params = CreationParamsView()
 
 
-def match_poller(ports: ProcessPorts) -> object:
+def run_match_poller(ports: ProcessPorts) -> object:
     timing = PollerTiming(
         list_interval=POLL_INTERVAL,
         min_request_interval=POLL_INTERVAL,
         lease_check_interval=POLL_INTERVAL,
         shift_duration=timedelta(0),
     )
-    offering = MatchDispatcher(ports.log, ports.queue, ports.clock)
-    return MatchPoller(ports.arena, offering, timing=timing).run(lambda: timedelta(hours=1))
+    dispatcher = MatchDispatcher(ports.log, ports.queue, ports.clock)
+    return MatchPoller(ports.arena, dispatcher, timing=timing).run(lambda: timedelta(hours=1))
 
 
 def action_error(

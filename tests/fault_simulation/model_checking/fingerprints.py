@@ -1,6 +1,6 @@
-"""Comparable fingerprints of the values that pass between a process and the world.
+"""Comparable fingerprints of the values that a process and its environment exchange.
 
-Moments are relative to the present: two states that differ only in their time are one state.
+Times are relative to the current time: two states that differ only in time are one state.
 Otherwise the search would never end.
 """
 
@@ -53,7 +53,7 @@ _PLAIN = (str, int, float, bytes, timedelta, type, type(None))
 
 
 class RelativeTime(float):
-    """A reading of a clock that never goes back, in seconds; between two of them lies a number."""
+    """Reading of a monotonic clock, in seconds; the difference of two readings is a number."""
 
     __slots__ = ()
 
@@ -63,8 +63,8 @@ class RelativeTime(float):
     __radd__ = __add__
 
     def __sub__(self, other: float) -> float:
-        between = float(self) - float(other)
-        return between if isinstance(other, RelativeTime) else RelativeTime(between)
+        difference = float(self) - float(other)
+        return difference if isinstance(other, RelativeTime) else RelativeTime(difference)
 
 
 class RelativeLeaseVersion(int):
@@ -74,11 +74,11 @@ class RelativeLeaseVersion(int):
 
 
 class OpaqueObject:
-    """Object that stays the same as long as a process lives; only its type is compared."""
+    """Object that stays the same as long as its process lives; only its type is compared."""
 
 
 class Interner(Generic[T]):
-    """Things by number, each once; those with the same `key` are the same."""
+    """Values by number, each stored once; values with the same `key` are the same."""
 
     def __init__(self) -> None:
         self.all: list[T] = []
@@ -100,7 +100,7 @@ def units_since_start(moment: datetime) -> int:
 
 
 def parse_datetime(text: object) -> datetime | None:
-    """The moment that a text is, None for any other value."""
+    """Return the time that a text represents, None for any other value."""
     if isinstance(text, str) and text.startswith("20"):
         with suppress(ValueError):
             return datetime.fromisoformat(text)
@@ -108,13 +108,13 @@ def parse_datetime(text: object) -> datetime | None:
 
 
 def shift_times(value: Any, units: int) -> Any:  # noqa: ANN401, PLR0911 - one case a type
-    """The same, so many units later."""
+    """Return the value with all its times shifted by that many units."""
     if units == 0:
         return value
     if isinstance(value, datetime):
         return value + units * UNIT
-    if (when := parse_datetime(value)) is not None:
-        return (when + units * UNIT).isoformat()
+    if (moment := parse_datetime(value)) is not None:
+        return (moment + units * UNIT).isoformat()
     if isinstance(value, Mapping):
         return {key: shift_times(item, units) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -136,17 +136,21 @@ class Fingerprinter:
     def __init__(
         self, current_units: int = 0, lease_version: int = 0, max_age_units: int = EXPIRY_UNITS
     ) -> None:
-        self._current_units, self._beat, self._past = current_units, lease_version, max_age_units
-        self._seen: dict[int, tuple[int, Any]] = {}
+        self._current_units, self._lease_version, self._max_age_units = (
+            current_units,
+            lease_version,
+            max_age_units,
+        )
+        self._objects_by_id: dict[int, tuple[int, Any]] = {}
 
     def fingerprint(self, value: Any) -> Any:  # noqa: ANN401, C901, PLR0911 - one case a type
         if isinstance(value, RelativeTime):
             return ("moment", self._relative_units(round(value / UNIT.total_seconds())))
         if isinstance(value, RelativeLeaseVersion):
-            return ("beat", max(value - self._beat, -1))
-        when = value if isinstance(value, datetime) else parse_datetime(value)
-        if when is not None:
-            return ("at", self._relative_units(units_since_start(when)))
+            return ("beat", max(value - self._lease_version, -1))
+        moment = value if isinstance(value, datetime) else parse_datetime(value)
+        if moment is not None:
+            return ("at", self._relative_units(units_since_start(moment)))
         if isinstance(value, _PLAIN):
             return value
         if isinstance(value, Enum | OpaqueObject):
@@ -172,13 +176,13 @@ class Fingerprinter:
                 self.fingerprint(value.args),
                 getattr(value, "outcome_unknown", None),
             )
-        return self._object(value)
+        return self._object_fingerprint(value)
 
-    def _object(self, value: Any) -> Any:  # noqa: ANN401, C901, PLR0911 - one case a type
+    def _object_fingerprint(self, value: Any) -> Any:  # noqa: ANN401, C901, PLR0911 - one case a type
         if not getattr(getattr(value, "__dataclass_params__", None), "frozen", False):
-            if id(value) in self._seen:
-                return ("again", self._seen[id(value)][0])
-            self._seen[id(value)] = len(self._seen), value
+            if id(value) in self._objects_by_id:
+                return ("again", self._objects_by_id[id(value)][0])
+            self._objects_by_id[id(value)] = len(self._objects_by_id), value
         if isinstance(value, DenialTracker) and not value.message:
             return ("not denied",)
         if isinstance(value, _CONSTANT):
@@ -201,5 +205,5 @@ class Fingerprinter:
             )
         return (type(value).__name__, length_hint(value, 0))
 
-    def _relative_units(self, at: int) -> int:
-        return max(at - self._current_units, -self._past)
+    def _relative_units(self, units: int) -> int:
+        return max(units - self._current_units, -self._max_age_units)

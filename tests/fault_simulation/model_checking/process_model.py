@@ -1,8 +1,8 @@
-"""The real code of a worker or a poller as a function: from what it was answered to what it asks.
+"""Model of a process: the real code of a worker or poller as a function of its port replies.
 
-It runs from its start, its questions at the ports answered from a list, until there is one without
-an answer. Where it stands then, and all that its frames hold, is what it is: two runs of which
-that is the same will do the same, so one of them is enough.
+A run starts at the beginning and takes the replies to its port calls from a list, until a
+call has no reply. Its state is its location in the code and all variables of its frames.
+Two runs with equal states continue in the same way, so only one of them is explored.
 """
 
 import sys
@@ -53,12 +53,12 @@ class PortReply:
     """Reply of a port, `delay_units` after the previous one.
 
     `value` is what the port returns, or the error that it raises, with moments relative to now.
-    `for_lease_keeper` is true for a reply to the lease keeper.
+    `is_for_lease_keeper` is true for a reply to the lease keeper.
     """
 
     delay_units: int
     value: Any
-    for_lease_keeper: bool = False
+    is_for_lease_keeper: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +77,25 @@ class ProcessState:
     result: Any = None
 
 
-_questions: dict[Any, PortCall] = {}
+_calls: dict[Any, PortCall] = {}
 
 
-def _question(port: str, name: str, args: tuple[Any, ...]) -> PortCall:
-    shape = Fingerprinter(max_age_units=1000).fingerprint((port, name, args))
-    if shape not in _questions:
-        _questions[shape] = PortCall(port, name, args, len(_questions))
-    return _questions[shape]
+def _intern_call(port: str, name: str, args: tuple[Any, ...]) -> PortCall:
+    fingerprint = Fingerprinter(max_age_units=1000).fingerprint((port, name, args))
+    if fingerprint not in _calls:
+        _calls[fingerprint] = PortCall(port, name, args, len(_calls))
+    return _calls[fingerprint]
 
 
-class _Halt(BaseException):
-    """There is no answer yet: the run stands still, or its lease keeper with a question."""
+class _RunHalted(BaseException):
+    """Stop of a run, or of its lease keeper, at a call that has no reply yet."""
 
 
 Program = Callable[["ProcessPorts"], object]
 
 
 class Port(OpaqueObject):
-    """One side of a process: every method asks."""
+    """Port of a process: every method is a call that the model answers."""
 
     session_state = ClientSessionState()  # an arena of this world tells no limit
 
@@ -103,36 +103,38 @@ class Port(OpaqueObject):
         self._run, self.name = run, name
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        return lambda *args, **named: self._run.ask(self.name, name, (*args, *named.values()))
+        return lambda *args, **kwargs: self._run.call_port(
+            self.name, name, (*args, *kwargs.values())
+        )
 
 
 class _Clock(OpaqueObject):
-    """Shows the moment of the last answer, and is wrong by so much; sleeping is a question."""
+    """Clock with the time of the last reply, wrong by `skew`; sleeping is a call."""
 
-    def __init__(self, run: "_Run", by: timedelta = timedelta(0)) -> None:
-        self._run, self._by = run, by
+    def __init__(self, run: "_Run", skew: timedelta = timedelta(0)) -> None:
+        self._run, self._skew = run, skew
 
-    def skewed(self, by: timedelta) -> "_Clock":
-        return _Clock(self._run, by)
+    def skewed(self, skew: timedelta) -> "_Clock":
+        return _Clock(self._run, skew)
 
     def now(self) -> datetime:
-        return datetime_at(self._run.at) + self._by
+        return datetime_at(self._run.current_units) + self._skew
 
     def monotonic(self) -> float:
-        return RelativeTime(self._run.at * UNIT.total_seconds())
+        return RelativeTime(self._run.current_units * UNIT.total_seconds())
 
     def sleep(self, duration: timedelta) -> None:
         if duration > timedelta(0):
-            self._run.ask("clock", "sleep", (duration,))
+            self._run.call_port("clock", "sleep", (duration,))
 
     def wait(self, event: object, timeout: timedelta) -> bool:
-        """Asked by what a poller does beside: whether to leave it, which it does at once."""
+        """Return True, so that the caller, a background task of the poller, stops at once."""
         del event, timeout
         return True
 
 
 class ProcessPorts(OpaqueObject):
-    """All that a process is given."""
+    """All ports of a process."""
 
     def __init__(self, run: "_Run") -> None:
         self.clock = _Clock(run)
@@ -140,102 +142,112 @@ class ProcessPorts(OpaqueObject):
 
 
 class _Run(OpaqueObject):
-    """One run of a program."""
+    """Run of a program."""
 
-    def __init__(self, program: Program, answers: tuple[PortReply, ...]) -> None:
-        self._program, self._answers = program, answers
-        self._next_answer = self._beat = 0
-        self.at = 0
-        self.loop: Callable[[], None] | None = None  # what the lease keeper's thread does
+    def __init__(self, program: Program, replies: tuple[PortReply, ...]) -> None:
+        self._program, self._replies = program, replies
+        self._next_reply = self._lease_version = 0
+        self.current_units = 0
+        self.lease_keeper_loop: Callable[[], None] | None = (
+            None  # what the lease keeper's thread does
+        )
         self._in_keeper = False
 
-    def go(self) -> tuple[ProcessState, Any]:
+    def execute(self) -> tuple[ProcessState, Any]:
         """Return the state in which the run stops, and a key that identifies that state."""
         try:
-            end: Any = ("returned", self._program(ProcessPorts(self)))
-        except _Halt as halt:
-            stand, shape = halt.args
-            return stand, shape
+            result: Any = ("returned", self._program(ProcessPorts(self)))
+        except _RunHalted as signal:
+            state, fingerprint = signal.args
+            return state, fingerprint
         except Exception as error:  # noqa: BLE001 - however it ends, that is how
-            end = ("raised", type(error), error.args)
-        return ProcessState(self._program, self._answers, result=end), ("end", repr(end))
+            result = ("raised", type(error), error.args)
+        return ProcessState(self._program, self._replies, result=result), ("end", repr(result))
 
-    def ask(self, port: str, name: str, args: tuple[Any, ...]) -> Any:  # noqa: ANN401
-        """The answer, once it is given; the lease keeper may wake up before."""
-        call_units = self.at
-        while self._next_answer < len(self._answers):
-            answer = self._answers[self._next_answer]
-            if answer.for_lease_keeper is self._in_keeper:
-                self._next_answer += 1
-                self.at += answer.delay_units
-                if isinstance(answer.value, Exception):
-                    raise copy(answer.value)
-                return self._seen(shift_times(answer.value, self.at))
-            self._wake()
-        question = _question(
+    def call_port(self, port: str, name: str, args: tuple[Any, ...]) -> Any:  # noqa: ANN401
+        """Return the reply to a call, once there is one; the lease keeper may wake up first."""
+        call_units = self.current_units
+        while self._next_reply < len(self._replies):
+            reply = self._replies[self._next_reply]
+            if reply.is_for_lease_keeper is self._in_keeper:
+                self._next_reply += 1
+                self.current_units += reply.delay_units
+                if isinstance(reply.value, Exception):
+                    raise copy(reply.value)
+                return self._relative_reply(shift_times(reply.value, self.current_units))
+            self._wake_lease_keeper()
+        call = _intern_call(
             port,
             name,
             tuple(self._relative_argument(shift_times(arg, -call_units)) for arg in args),
         )
         if self._in_keeper:
-            raise _Halt(question)
-        keeper = self._keeper_asks()
-        stand = ProcessState(self._program, self._answers, question, self.at - call_units, keeper)
-        raise _Halt(stand, (question.key, self._location_fingerprint(sys._getframe(2), call_units)))
+            raise _RunHalted(call)
+        lease_keeper_call = self._lease_keeper_call()
+        state = ProcessState(
+            self._program, self._replies, call, self.current_units - call_units, lease_keeper_call
+        )
+        raise _RunHalted(
+            state, (call.key, self._location_fingerprint(sys._getframe(2), call_units))
+        )
 
-    def _seen(self, value: Any) -> Any:  # noqa: ANN401
-        """An answer; a record in it says by its beat only whether that is another than before."""
+    def _relative_reply(self, value: Any) -> Any:  # noqa: ANN401
+        """Return a reply whose lease versions only say if they differ from the previous one."""
         if isinstance(value, list):
-            return [self._seen(item) for item in value]
+            return [self._relative_reply(item) for item in value]
         if not isinstance(value, MatchRecord):
             return value
-        self._beat += value.lease_version
-        return replace(value, lease_version=RelativeLeaseVersion(self._beat))
+        self._lease_version += value.lease_version
+        return replace(value, lease_version=RelativeLeaseVersion(self._lease_version))
 
     def _relative_argument(self, value: Any) -> Any:  # noqa: ANN401
-        """An argument; a beat in it says only whether it is the last that was seen."""
+        """Return an argument whose lease version only says if it is the last that was read."""
         if isinstance(value, MatchRecord):
             return replace(value, lease_version=0)
         if not isinstance(value, ExpiredLease):
             return value
         return ExpiredLease(
-            max(value.lease_version - self._beat, -1), min(value.idle_for, EXPIRY_UNITS * UNIT)
+            max(value.lease_version - self._lease_version, -1),
+            min(value.idle_for, EXPIRY_UNITS * UNIT),
         )
 
-    def _wake(self) -> None:
-        assert self.loop is not None, "no lease keeper to be answered"
+    def _wake_lease_keeper(self) -> None:
+        assert self.lease_keeper_loop is not None, "no lease keeper to be answered"
         self._in_keeper = True
         try:
-            self.loop()
+            self.lease_keeper_loop()
         finally:
             self._in_keeper = False
 
-    def _keeper_asks(self) -> PortCall | None:
+    def _lease_keeper_call(self) -> PortCall | None:
         """Return the call that the lease keeper would make, or None.
 
         None means that there is no lease keeper, or that it waits for its guard.
         """
-        if self.loop is None or self.loop.__self__._lock.locked():  # type: ignore[attr-defined]
+        if self.lease_keeper_loop is None or self.lease_keeper_loop.__self__._lock.locked():  # type: ignore[attr-defined]
             return None
         try:
-            self._wake()
-        except _Halt as halt:
-            (question,) = halt.args
-            return question
+            self._wake_lease_keeper()
+        except _RunHalted as signal:
+            (call,) = signal.args
+            return call
         return None
 
     def _location_fingerprint(self, frame: FrameType | None, call_units: int) -> Any:  # noqa: ANN401
-        """The place in the code and all variables, from the question up to the program."""
-        prints, shape = [], Fingerprinter(self.at, self._beat)
-        while frame is not None and frame.f_code is not _Run.go.__code__:
+        """Return the location in the code and all variables, from the call up to the program."""
+        frame_fingerprints, fingerprinter = (
+            [],
+            Fingerprinter(self.current_units, self._lease_version),
+        )
+        while frame is not None and frame.f_code is not _Run.execute.__code__:
             code, variables = frame.f_code, frame.f_locals
             names = variables.keys() - IGNORED_VARIABLES
             fingerprints = tuple(
-                [(name, shape.fingerprint(variables[name])) for name in sorted(names)]
+                [(name, fingerprinter.fingerprint(variables[name])) for name in sorted(names)]
             )
-            prints.append((code, frame.f_lasti, fingerprints))
+            frame_fingerprints.append((code, frame.f_lasti, fingerprints))
             frame = frame.f_back
-        return min(self.at - call_units, EXPIRY_UNITS), tuple(prints)
+        return min(self.current_units - call_units, EXPIRY_UNITS), tuple(frame_fingerprints)
 
 
 _running: list[_Run] = []
@@ -243,27 +255,27 @@ _running: list[_Run] = []
 
 @contextmanager
 def _background_without_thread(work: Callable[[], None], *_: object) -> Iterator[None]:
-    """Work that goes on in no thread: the run wakes it when it is its turn."""
-    _running[-1].loop = work
+    """Run work without a thread: the run itself wakes it."""
+    _running[-1].lease_keeper_loop = work
     yield
-    _running[-1].loop = None
+    _running[-1].lease_keeper_loop = None
 
 
 def inline_lease_keeper() -> AbstractContextManager[object]:
-    """Within it a lease keeper needs no thread."""
+    """Return a context in which a lease keeper needs no thread."""
     return mock.patch("cardsharp.bot.lease_keeper.run_periodically", _background_without_thread)
 
 
 class ReplyTable(Interner[Any]):
-    """Every answer that was ever given, by number."""
+    """All replies that were ever given, by number."""
 
     def __init__(self) -> None:
         super().__init__()
         self._by_id: dict[int, tuple[Any, int]] = {}
-        self.older = cache(self._older)
+        self.older = cache(self._shifted_number)
 
     def number(self, value: Any, key: Any = None) -> int:  # noqa: ANN401
-        """The number of a value whose moments are told from now, and that nobody changes."""
+        """Return the number of a value with relative times; the value must not be changed."""
         del key
         entry = self._by_id.get(id(value))
         if entry is None:
@@ -271,36 +283,37 @@ class ReplyTable(Interner[Any]):
             entry = self._by_id[id(value)] = value, number
         return entry[1]
 
-    def _older(self, number: int, by: int) -> int:
-        return self.number(shift_times(self.all[number], -by))
+    def _shifted_number(self, number: int, units: int) -> int:
+        return self.number(shift_times(self.all[number], -units))
 
 
 class ProcessGraph:
-    """Every stand that any process has come to, by number, and every answer that it was given.
+    """All states that any process has reached, and all replies, by number.
 
-    Without `merge` each run is one of its own, whatever it holds: the long way, for a check.
+    Without `merge_equal_states` each run has its own state. That is slower, and serves as a
+    check.
     """
 
     def __init__(self, *, merge_equal_states: bool = True) -> None:
         self._merge, self._runs = merge_equal_states, count()
         numbered, self.values = Interner[ProcessState](), ReplyTable()
         self._number, self.states = numbered.number, numbered.all
-        self.advance = cache(self._on)
+        self.advance = cache(self._advance)
 
     def start(self, program: Program) -> int:
-        return self._come(program, ())
+        return self._run_program(program, ())
 
-    def _on(self, number: int, delay_units: int, value: int, *, keeper: bool = False) -> int:
-        """The stand after an answer that comes so many units after the last."""
-        stand = self.states[number]
-        answers = (*stand.replies, PortReply(delay_units, self.values.all[value], keeper))
-        return self._come(stand.program, answers)
+    def _advance(self, number: int, delay_units: int, value: int, *, keeper: bool = False) -> int:
+        """Return the state that follows a reply, `delay_units` after the previous one."""
+        state = self.states[number]
+        replies = (*state.replies, PortReply(delay_units, self.values.all[value], keeper))
+        return self._run_program(state.program, replies)
 
-    def _come(self, program: Program, answers: tuple[PortReply, ...]) -> int:
-        run = _Run(program, answers)
+    def _run_program(self, program: Program, replies: tuple[PortReply, ...]) -> int:
+        run = _Run(program, replies)
         _running.append(run)
         try:
-            stand, shape = run.go()
+            state, fingerprint = run.execute()
         finally:
             _running.pop()
-        return self._number(stand, (program, shape if self._merge else next(self._runs)))
+        return self._number(state, (program, fingerprint if self._merge else next(self._runs)))

@@ -1,6 +1,6 @@
-"""Searches of `make evidence-model-check`: the code as it is, and with a rule broken on purpose.
+"""Searches of `make evidence-model-check`: of the code as it is, and of mutated rules.
 
-Every reachable state is visited once, first the states that need no fault. This module is
+Every reachable state is visited once, states without a fault first. This module is
 separate from the command, so that worker processes can import it.
 """
 
@@ -51,16 +51,19 @@ class SearchResult:
 
 
 def search(state_space: StateSpace, faults: int) -> SearchResult:
-    """All states with up to so many faults; stops at the first thing wrong."""
+    """Search all states with up to that many faults, and stop at the first violation."""
     began, result = time.process_time(), SearchResult()
-    came: Predecessors = {}
+    predecessors: Predecessors = {}
     level: Predecessors = {
         state_space.pack(state_space.canonical(state_space.initial_state())): (b"", "")
     }
     while level and result.violation is None and len(result.states_by_fault_count) <= faults:
-        previous_count, last = len(came), len(result.states_by_fault_count) == faults
-        level = _level(state_space, came, level, result, last=last)
-        result.states_by_fault_count.append(len(came) - previous_count)
+        previous_count, is_last_level = (
+            len(predecessors),
+            len(result.states_by_fault_count) == faults,
+        )
+        level = _search_level(state_space, predecessors, level, result, is_last=is_last_level)
+        result.states_by_fault_count.append(len(predecessors) - previous_count)
     result.seconds, result.max_unattended_seconds = (
         time.process_time() - began,
         state_space.max_unattended / 2,
@@ -68,42 +71,47 @@ def search(state_space: StateSpace, faults: int) -> SearchResult:
     return result
 
 
-def _level(
-    world: StateSpace, came: Predecessors, level: Predecessors, result: SearchResult, *, last: bool
+def _search_level(
+    state_space: StateSpace,
+    predecessors: Predecessors,
+    level: Predecessors,
+    result: SearchResult,
+    *,
+    is_last: bool,
 ) -> Predecessors:
-    """Look at all that is reached from here without a fault; what one more fault leads to.
+    """Search all states that are reachable from `level` without a further fault.
 
-    That is of no use where it is the `last`.
+    Return the states that one more fault leads to, or nothing if this is the last level.
     """
     next_level: Predecessors = {}
     while level:
         packed, predecessor = level.popitem()
-        if packed in came:
+        if packed in predecessors:
             continue
-        came[packed] = predecessor
-        for step in world.successors(world.unpack(packed)):
+        predecessors[packed] = predecessor
+        for step in state_space.successors(state_space.unpack(packed)):
             result.steps += 1
             if step.violation is not None:
                 result.violation, result.trace = (
                     step.violation,
-                    [*_trace(came, packed), step.description],
+                    [*_trace(predecessors, packed), step.description],
                 )
                 return next_level
-            if step.is_fault and last:
+            if step.is_fault and is_last:
                 continue
-            reached = world.pack(world.canonical(step.state))
-            if reached not in came:
-                words = sys.intern(step.description)
-                (next_level if step.is_fault else level).setdefault(reached, (packed, words))
+            reached = state_space.pack(state_space.canonical(step.state))
+            if reached not in predecessors:
+                description = sys.intern(step.description)
+                (next_level if step.is_fault else level).setdefault(reached, (packed, description))
     return next_level
 
 
-def _trace(came: Predecessors, packed: bytes) -> list[str]:
-    words = []
+def _trace(predecessors: Predecessors, packed: bytes) -> list[str]:
+    descriptions = []
     while packed:
-        packed, description = came[packed]
-        words.append(description)
-    return words[-2::-1]
+        packed, description = predecessors[packed]
+        descriptions.append(description)
+    return descriptions[-2::-1]
 
 
 HOUR = timedelta(hours=1)
@@ -142,33 +150,33 @@ SEARCHES = (
 )
 
 
-def _breathe(
+def _only_back_off(
     self: lease_keeper.LeaseKeeper, _error: ArenaError, _sent: object, _max_retry_after: object
 ) -> None:
     self.sleep_before_handover(self.timing.backoff)
 
 
-_intend = lease_keeper.LeaseKeeper.log_intent_within_lease
+_log_intent = lease_keeper.LeaseKeeper.log_intent_within_lease
 
 
-def _too_late(self: lease_keeper.LeaseKeeper, sequence: int, intent: Any) -> bool:  # noqa: ANN401
-    _intend(self, sequence, intent)
+def _log_intent_late(self: lease_keeper.LeaseKeeper, sequence: int, intent: Any) -> bool:  # noqa: ANN401
+    _log_intent(self, sequence, intent)
     return True
 
 
-_act = card_match.CardTurnPort.send
+_send_action = card_match.CardTurnPort.send
 
 
 def _resend_action(self: card_match.CardTurnPort, action: str) -> Any:  # noqa: ANN401
     try:
-        return _act(self, action)
+        return _send_action(self, action)
     except ArenaError as error:
         if not error.outcome_unknown:
             raise
-        return _act(self, action)
+        return _send_action(self, action)
 
 
-class _Believed(DenialTracker):
+class _CredulousDenialTracker(DenialTracker):
     def repeated_denial_duration(self, error: ArenaError, current_time: float) -> timedelta:
         return (
             HOUR
@@ -177,18 +185,20 @@ class _Believed(DenialTracker):
         )
 
 
-def _for_ever(
+def _expire_only_without_lease(
     _self: lease_observer.LeaseObserver, match: MatchRecord, _current_time: float
 ) -> ExpiredLease | None:
     return ExpiredLease(match.lease_version, timedelta(0)) if match.ttl is None else None
 
 
-def _anybody(db: sqlite3.Connection, lease: Lease) -> None:
+def _accept_any_owner(db: sqlite3.Connection, lease: Lease) -> None:
     db.execute("UPDATE matches SET beat = beat + 1 WHERE id = ?", (lease.match_id,))
 
 
 MUTATION_SEARCHES = (
-    SearchJob("no fence", TWO_CARDS, mutation=(sqlite_match_log, "_require_lease", _anybody)),
+    SearchJob(
+        "no fence", TWO_CARDS, mutation=(sqlite_match_log, "_require_lease", _accept_any_owner)
+    ),
     SearchJob(
         "an action without an answer is sent again",
         mutation=(card_match.CardTurnPort, "send", _resend_action),
@@ -199,7 +209,7 @@ MUTATION_SEARCHES = (
     ),
     SearchJob(
         "no wait after an action without an answer",
-        mutation=(lease_keeper.LeaseKeeper, "wait_until_settled", _breathe),
+        mutation=(lease_keeper.LeaseKeeper, "wait_until_failed_action_settled", _only_back_off),
     ),
     SearchJob(
         "no intent is stored",
@@ -208,7 +218,7 @@ MUTATION_SEARCHES = (
     SearchJob(
         "an action is sent however long its intent took",
         TWO_CARDS,
-        mutation=(lease_keeper.LeaseKeeper, "log_intent_within_lease", _too_late),
+        mutation=(lease_keeper.LeaseKeeper, "log_intent_within_lease", _log_intent_late),
     ),
     SearchJob(
         "a page counts as a refusal",
@@ -218,11 +228,14 @@ MUTATION_SEARCHES = (
         "another's word is taken for how long nobody was there",
         mutation=(lease_observer.LeaseObserver, "idle_for", lambda *_: HOUR),
     ),
-    SearchJob("one denial closes a match", mutation=(lease_keeper, "DenialTracker", _Believed)),
+    SearchJob(
+        "one denial closes a match",
+        mutation=(lease_keeper, "DenialTracker", _CredulousDenialTracker),
+    ),
     SearchJob(
         "a lease never runs out",
         WITH_OBSERVER,
-        mutation=(lease_observer.LeaseObserver, "expired_lease", _for_ever),
+        mutation=(lease_observer.LeaseObserver, "expired_lease", _expire_only_without_lease),
     ),
 )
 

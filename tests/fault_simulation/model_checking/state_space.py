@@ -1,8 +1,8 @@
-"""All that can happen next: workers and pollers at their questions, the arena, and the time.
+"""State space of the model check: workers and pollers at their calls, the arena, and time.
 
-A state is what the arena has, what the match log holds, which actions are still on their way, and
-where each process is. Any process may be slow, or gone, at any of its questions; any question may
-fail; a message may come to any worker that is free, at any time and as often as it likes.
+A state is what the arena has, what the match log has, which actions are still on their
+way, and the state of each process. Any process may be slow, or die, at any call, and any
+call may fail. A message may reach any idle worker, at any time and any number of times.
 """
 
 from array import array
@@ -32,17 +32,17 @@ class Speed(IntEnum):
 
 
 class ProcessSlot(NamedTuple):
-    """A process: where it stands, for how long, and the answer that is on its way to it."""
+    """Process in a state: its own state, its waiting time, and the reply on its way to it."""
 
     state_index: int = IDLE
     units_waited: int = 0  # units since its last answer
     owns_lease: bool = False  # whether the lease that it may have is the last one
     version_is_current: bool = False  # whether the log's beat is still that which it saw
     speed: int = Speed.PROMPT
-    answer: int = -1
+    reply: int = -1
 
 
-class State(NamedTuple):
+class ModelState(NamedTuple):
     """State of everything at one moment.
 
     `in_flight_actions` are those whose sender no longer waits. Each has the action, the moves
@@ -60,19 +60,19 @@ class State(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Event: its description, the next state, and the violation in it, if any."""
+    """Transition: its description, the next state, and its violation, if any."""
 
     description: str
-    state: State
+    state: ModelState
     is_fault: bool = False  # whether something went wrong on the way
     violation: str | None = None
 
 
 class Effect(NamedTuple):
-    """Effect of a call: the next state, the next slot of the caller, and the answer to come."""
+    """Effect of a call: the next state, the caller's next slot, and the reply on its way."""
 
     description: str
-    state: State
+    state: ModelState
     process: ProcessSlot
     value: Any = None
     is_fault: bool = False
@@ -112,68 +112,83 @@ WITH_OBSERVER = ModelConfig(card_count=1, max_unattended=timedelta(seconds=5))
 
 
 class StateSpace:
-    """The transitions of a setting."""
+    """State space of a model configuration: its initial state and its transitions."""
 
-    def __init__(self, setting: ModelConfig, *, merge: bool = True) -> None:
-        self.config = setting
-        self.rules = card_match.CardMatchRules(setting.card_count)
+    def __init__(self, config: ModelConfig, *, merge: bool = True) -> None:
+        self.config = config
+        self.rules = card_match.CardMatchRules(config.card_count)
         self.processes = ProcessGraph(merge_equal_states=merge)
         self.values = self.processes.values
         self.stores = StoreGraph()
-        self._workers, self._counts = len(setting.clock_skews), setting.max_unattended is not None
-        self.max_unattended = 0  # for so many units at most nobody attended the match
-        self._words: dict[int, str] = {}
-        self._parts = Interner[Any]()
-        self.act = SHORT_TIMING.action_timeout // UNIT
-        begin = self.processes.start
-        clocks = {skew: begin(card_match.worker(self.rules, skew)) for skew in setting.clock_skews}
-        self.initial_processes = [clocks[skew] for skew in setting.clock_skews]
-        looks = (
-            card_match.lease_observer if setting.max_unattended is None else card_match.match_poller
+        self._worker_count, self._counts_messages = (
+            len(config.clock_skews),
+            config.max_unattended is not None,
         )
-        self.initial_processes += [begin(looks)] * setting.observer_count
-        self.symmetric = len(setting.clock_skews) == 2 and len(clocks) == 1
+        self.max_unattended = 0  # for so many units at most nobody attended the match
+        self._short_texts: dict[int, str] = {}
+        self._parts = Interner[Any]()
+        self.action_timeout_units = SHORT_TIMING.action_timeout // UNIT
+        start = self.processes.start
+        clocks = {
+            skew: start(card_match.worker_program(self.rules, skew)) for skew in config.clock_skews
+        }
+        self.initial_processes = [clocks[skew] for skew in config.clock_skews]
+        observer_program = (
+            card_match.run_lease_observer
+            if config.max_unattended is None
+            else card_match.run_match_poller
+        )
+        self.initial_processes += [start(observer_program)] * config.observer_count
+        self.symmetric = len(config.clock_skews) == 2 and len(clocks) == 1
 
-    def initial_state(self) -> State:
-        return State("", 0, (), (ProcessSlot(),) * len(self.initial_processes))
+    def initial_state(self) -> ModelState:
+        return ModelState("", 0, (), (ProcessSlot(),) * len(self.initial_processes))
 
-    def successors(self, state: State) -> Iterator[Step]:
+    def successors(self, state: ModelState) -> Iterator[Step]:
         if self.rules.is_rival_turn(state.moves):
-            yield Step("the rival plays", state._replace(moves=self.rules.rival_plays(state.moves)))
+            yield Step(
+                "the rival plays",
+                state._replace(moves=self.rules.moves_with_rival_turn(state.moves)),
+            )
         yield from self._arrivals(state)
-        for place, proc in enumerate(state.processes):
-            if proc.state_index != IDLE:
-                yield from self._of(state, place, proc)
-            elif self._may_begin(state, place):
-                begun = _with(state, place, ProcessSlot(self.initial_processes[place]))
-                if self._counts and place < self._workers:
-                    begun = begun._replace(messages=state.messages - 1)
-                yield Step(f"{self._process_name(place)} begins", begun)
-        if all(self._may_wait(state, place) for place in range(len(state.processes))):
-            yield self._later(state)
+        for index, slot in enumerate(state.processes):
+            if slot.state_index != IDLE:
+                yield from self._process_steps(state, index, slot)
+            elif self._may_begin(state, index):
+                next_state = _with_slot(state, index, ProcessSlot(self.initial_processes[index]))
+                if self._counts_messages and index < self._worker_count:
+                    next_state = next_state._replace(messages=state.messages - 1)
+                yield Step(f"{self._process_name(index)} begins", next_state)
+        if all(self._may_wait(state, index) for index in range(len(state.processes))):
+            yield self._tick(state)
 
-    def pack(self, state: State) -> bytes:
-        """A state in few bytes: millions are kept."""
+    def pack(self, state: ModelState) -> bytes:
+        """Return a state as few bytes, because millions are stored."""
         numbers = map(self._parts.number, (state.moves, state.in_flight_actions, *state.processes))
         return array("I", [state.store, state.messages, state.units_unattended, *numbers]).tobytes()
 
-    def unpack(self, packed: bytes) -> State:
-        """The state that was packed so."""
+    def unpack(self, packed: bytes) -> ModelState:
+        """Return the state that these bytes represent."""
         numbers = array("I")
         numbers.frombytes(packed)
-        store, messages, alone, moves, flying, *procs = numbers
+        store, messages, units_unattended, moves, action_index, *slot_indexes = numbers
         parts = self._parts.all
-        processes = tuple(parts[number] for number in procs)
-        return State(parts[moves], store, parts[flying], processes, messages, alone)
+        processes = tuple(parts[number] for number in slot_indexes)
+        return ModelState(
+            parts[moves], store, parts[action_index], processes, messages, units_unattended
+        )
 
-    def canonical(self, state: State) -> State:
-        """The same state as all others that differ from it in names only."""
-        flying = tuple(sorted(set(state.in_flight_actions)))
-        if flying != state.in_flight_actions:
-            state = state._replace(in_flight_actions=flying)
-        workers, onlookers = state.processes[: self._workers], state.processes[self._workers :]
-        if len(onlookers) > 1:
-            state = state._replace(processes=(*workers, *sorted(onlookers)))
+    def canonical(self, state: ModelState) -> ModelState:
+        """Return the representative of all states that differ only in names."""
+        in_flight_actions = tuple(sorted(set(state.in_flight_actions)))
+        if in_flight_actions != state.in_flight_actions:
+            state = state._replace(in_flight_actions=in_flight_actions)
+        workers, observers = (
+            state.processes[: self._worker_count],
+            state.processes[self._worker_count :],
+        )
+        if len(observers) > 1:
+            state = state._replace(processes=(*workers, *sorted(observers)))
         if not self.symmetric:
             return state
         first, second, *rest = state.processes
@@ -184,16 +199,24 @@ class StateSpace:
             return state
         return state._replace(store=swapped, processes=(second, first, *rest))
 
-    def _arrivals(self, state: State) -> Iterator[Step]:
+    def _arrivals(self, state: ModelState) -> Iterator[Step]:
         for in_flight_action in state.in_flight_actions:
-            action, meant, _ = in_flight_action
-            moves, _, wrong = self._acted(state, action, meant)
-            rest = tuple(other for other in state.in_flight_actions if other != in_flight_action)
-            words = f"the late {action} arrives"
-            yield Step(words, state._replace(moves=moves, in_flight_actions=rest), violation=wrong)
+            action, decided_on, _ = in_flight_action
+            moves, _, violation = self._apply_action(state, action, decided_on)
+            remaining_actions = tuple(
+                other for other in state.in_flight_actions if other != in_flight_action
+            )
+            description = f"the late {action} arrives"
+            yield Step(
+                description,
+                state._replace(moves=moves, in_flight_actions=remaining_actions),
+                violation=violation,
+            )
 
-    def _acted(self, state: State, action: str, meant: str) -> tuple[str, Any, str | None]:
-        """The moves after an action of ours arrived, its answer, and what is wrong with that."""
+    def _apply_action(
+        self, state: ModelState, action: str, decided_on: str
+    ) -> tuple[str, Any, str | None]:
+        """Return the moves including our action, the reply to it, and its violation."""
         if self.rules.is_over(state.moves):
             return state.moves, MATCH_OVER_ERROR, None
         if not self.rules.is_our_turn(state.moves):
@@ -202,164 +225,204 @@ class StateSpace:
         return (
             state.moves + action,
             None,
-            card_match.action_error(state.moves, action, meant, intents),
+            card_match.action_error(state.moves, action, decided_on, intents),
         )
 
-    def _of(self, state: State, place: int, proc: ProcessSlot) -> Iterator[Step]:
-        stand, process_name = self.processes.states[proc.state_index], self._process_name(place)
-        yield Step(f"{process_name} dies", self._gone(state, place, proc, stand), is_fault=True)
-        if proc.speed and proc.units_waited == 0:
-            return
-        if proc.answer >= 0:
-            yield self._on(state, place, proc, proc.answer, f"{process_name} goes on")
-            return
-        fades = (
-            () if proc.speed or stand.pending_call.port == "clock" else (Speed.SLOW, Speed.FROZEN)
+    def _process_steps(self, state: ModelState, index: int, slot: ProcessSlot) -> Iterator[Step]:
+        process_state, process_name = (
+            self.processes.states[slot.state_index],
+            self._process_name(index),
         )
-        for pace in fades:
-            stays, description = _with(state, place, proc._replace(speed=pace)), pace.name.lower()
+        yield Step(
+            f"{process_name} dies",
+            self._state_without_process(state, index, slot, process_state),
+            is_fault=True,
+        )
+        if slot.speed and slot.units_waited == 0:
+            return
+        if slot.reply >= 0:
+            yield self._resume(state, index, slot, slot.reply, f"{process_name} goes on")
+            return
+        slow_speeds = (
+            ()
+            if slot.speed or process_state.pending_call.port == "clock"
+            else (Speed.SLOW, Speed.FROZEN)
+        )
+        for speed in slow_speeds:
+            next_state, description = (
+                _with_slot(state, index, slot._replace(speed=speed)),
+                speed.name.lower(),
+            )
             yield Step(
-                f"{process_name} is {description} before {stand.pending_call.name}",
-                stays,
+                f"{process_name} is {description} before {process_state.pending_call.name}",
+                next_state,
                 is_fault=True,
             )
-        for effect in self._effects(state, place, proc, stand):
+        for effect in self._effects(state, index, slot, process_state):
             value = self.values.number(effect.value)
-            words = f"{process_name}: {effect.description}"
-            step = self._on(effect.state, place, effect.process, value, words)
+            step_text = f"{process_name}: {effect.description}"
+            step = self._resume(effect.state, index, effect.process, value, step_text)
             yield step._replace(
                 is_fault=effect.is_fault, violation=effect.violation or step.violation
             )
-            for pace in () if effect.is_fault else fades:
-                slot = effect.process._replace(speed=pace, answer=value)
-                stays = _with(effect.state, place, slot)
-                description = f"{words}, and is {pace.name.lower()}"
-                yield Step(description, stays, is_fault=True, violation=effect.violation)
+            for speed in () if effect.is_fault else slow_speeds:
+                next_slot = effect.process._replace(speed=speed, reply=value)
+                next_state = _with_slot(effect.state, index, next_slot)
+                description = f"{step_text}, and is {speed.name.lower()}"
+                yield Step(description, next_state, is_fault=True, violation=effect.violation)
 
-    def _may_begin(self, state: State, place: int) -> bool:
+    def _may_begin(self, state: ModelState, index: int) -> bool:
         """Return True if an idle process can begin.
 
         Until the match is finished, an observer can always begin; a worker needs a message
         where messages are counted.
         """
-        if self._finished(state):
+        if self._is_finished(state):
             return False
-        return not self._counts or place >= self._workers or state.messages > 0
+        return not self._counts_messages or index >= self._worker_count or state.messages > 0
 
-    def _may_wait(self, state: State, place: int) -> bool:
+    def _may_wait(self, state: ModelState, index: int) -> bool:
         """Return True if time can pass while this process gets no answer.
 
         That is so if the process is idle with nothing to begin, slow, frozen, asleep, or
         waiting for the rival.
         """
-        proc = state.processes[place]
-        if proc.state_index == IDLE:
-            return not self._counts or not self._may_begin(state, place)
-        if proc.speed:
+        slot = state.processes[index]
+        if slot.state_index == IDLE:
+            return not self._counts_messages or not self._may_begin(state, index)
+        if slot.speed:
             return True
-        stand = self.processes.states[proc.state_index]
-        if stand.pending_call.name == "sleep":
-            return stand.units_waiting + proc.units_waited < stand.pending_call.args[0] // UNIT
-        return stand.pending_call.name == "wait" and self.rules.is_rival_turn(state.moves)
+        process_state = self.processes.states[slot.state_index]
+        if process_state.pending_call.name == "sleep":
+            return (
+                process_state.units_waiting + slot.units_waited
+                < process_state.pending_call.args[0] // UNIT
+            )
+        return process_state.pending_call.name == "wait" and self.rules.is_rival_turn(state.moves)
 
-    def _with_renewed_lease(self, state: State, place: int) -> State:
-        """The state when the lease keeper in the background has renewed."""
-        proc = state.processes[place]
-        question = (
+    def _with_renewed_lease(self, state: ModelState, index: int) -> ModelState:
+        """Return the state in which the process's lease keeper has renewed its lease."""
+        slot = state.processes[index]
+        call = (
             None
-            if proc.state_index == IDLE
-            else self.processes.states[proc.state_index].lease_keeper_call
+            if slot.state_index == IDLE
+            else self.processes.states[slot.state_index].lease_keeper_call
         )
-        if question is None or proc.speed == Speed.FROZEN:
+        if call is None or slot.speed == Speed.FROZEN:
             return state
-        next_state, proc, reply = self._at_log(state, place, proc, question)
+        next_state, slot, reply = self._call_log(state, index, slot, call)
         number = self.values.number(reply.value)
-        stand = self.processes.advance(proc.state_index, proc.units_waited, number, keeper=True)
-        return _with(next_state, place, proc._replace(state_index=stand, units_waited=0))
+        state_index = self.processes.advance(
+            slot.state_index, slot.units_waited, number, keeper=True
+        )
+        return _with_slot(next_state, index, slot._replace(state_index=state_index, units_waited=0))
 
-    def _on(self, state: State, place: int, proc: ProcessSlot, value: int, words: str) -> Step:
-        """The process goes on with an answer, up to its next question or its end."""
-        number = self.processes.advance(proc.state_index, proc.units_waited, value)
-        stand = self.processes.states[number]
-        if stand.pending_call is None:
-            gone = self._gone(state, place, ProcessSlot(number), stand)
+    def _resume(
+        self, state: ModelState, index: int, slot: ProcessSlot, value: int, description: str
+    ) -> Step:
+        """Resume a process with a reply, up to its next call or its end."""
+        state_index = self.processes.advance(slot.state_index, slot.units_waited, value)
+        process_state = self.processes.states[state_index]
+        if process_state.pending_call is None:
+            next_state = self._state_without_process(
+                state, index, ProcessSlot(state_index), process_state
+            )
             return Step(
-                f"{words}; it ends, {stand.result[1]}", gone, violation=_odd_end(stand.result)
+                f"{description}; it ends, {process_state.result[1]}",
+                next_state,
+                violation=_unexpected_result(process_state.result),
             )
         return Step(
-            words,
-            _with(state, place, ProcessSlot(number, 0, proc.owns_lease, proc.version_is_current)),
+            description,
+            _with_slot(
+                state, index, ProcessSlot(state_index, 0, slot.owns_lease, slot.version_is_current)
+            ),
         )
 
-    def _gone(self, state: State, place: int, proc: ProcessSlot, stand: ProcessState) -> State:
-        """The process is no more; what it sent may still arrive."""
-        if proc.answer < 0 and stand.pending_call is not None and stand.pending_call.name == "act":
-            state = _sent(
-                state, stand.pending_call, self.act - stand.units_waiting - proc.units_waited
+    def _state_without_process(
+        self, state: ModelState, index: int, slot: ProcessSlot, process_state: ProcessState
+    ) -> ModelState:
+        """Return the state without this process; its action may still arrive."""
+        if (
+            slot.reply < 0
+            and process_state.pending_call is not None
+            and process_state.pending_call.name == "act"
+        ):
+            state = _with_late_action(
+                state,
+                process_state.pending_call,
+                self.action_timeout_units - process_state.units_waiting - slot.units_waited,
             )
-        store = self.stores.without_worker(state.store, place)
-        return _with(state._replace(store=store), place, ProcessSlot())
+        store = self.stores.without_worker(state.store, index)
+        return _with_slot(state._replace(store=store), index, ProcessSlot())
 
     def _effects(
-        self, state: State, place: int, proc: ProcessSlot, stand: ProcessState
+        self, state: ModelState, index: int, slot: ProcessSlot, process_state: ProcessState
     ) -> Iterator[Effect]:
-        question = stand.pending_call
-        age = min(stand.units_waiting + proc.units_waited, EXPIRY_UNITS)
-        if question.port == "log":
-            yield from self._logged(state, place, proc, question)
-        elif question.port == "clock":
-            if age >= question.args[0] // UNIT:
-                yield Effect("wakes up", state, proc)
-        elif question.port == "queue":
-            messages = min(state.messages + self._counts, 2)
-            yield Effect("sends a message", state._replace(messages=messages), proc)
-            yield Effect("sends a message in vain", state, proc, is_fault=True)
-        elif question.name == "act":
-            yield from self._acting(state, proc, question, self.act - age)
+        call = process_state.pending_call
+        age = min(process_state.units_waiting + slot.units_waited, EXPIRY_UNITS)
+        if call.port == "log":
+            yield from self._log_effects(state, index, slot, call)
+        elif call.port == "clock":
+            if age >= call.args[0] // UNIT:
+                yield Effect("wakes up", state, slot)
+        elif call.port == "queue":
+            messages = min(state.messages + self._counts_messages, 2)
+            yield Effect("sends a message", state._replace(messages=messages), slot)
+            yield Effect("sends a message in vain", state, slot, is_fault=True)
+        elif call.name == "act":
+            yield from self._action_effects(state, slot, call, self.action_timeout_units - age)
         else:
-            yield from self._looking(state, proc, question)
+            yield from self._read_effects(state, slot, call)
 
-    def _at_log(
-        self, state: State, place: int, proc: ProcessSlot, question: PortCall
-    ) -> tuple[State, ProcessSlot, StoreReply]:
-        """The world and the asker after a question at the log, and what that told."""
+    def _call_log(
+        self, state: ModelState, index: int, slot: ProcessSlot, call: PortCall
+    ) -> tuple[ModelState, ProcessSlot, StoreReply]:
+        """Call the log; return the next state, the caller's next slot, and the reply."""
         reply = self.stores.call(
-            state.store, question, StoreCaller(place, proc.owns_lease, proc.version_is_current)
+            state.store, call, StoreCaller(index, slot.owns_lease, slot.version_is_current)
         )
         state = state._replace(store=reply.store)
-        if question.name == "acquire_lease" and reply.value is not None:
-            state, proc = _all(state, owns_lease=False), proc._replace(owns_lease=True)
+        if call.name == "acquire_lease" and reply.value is not None:
+            state, slot = _with_all_slots(state, owns_lease=False), slot._replace(owns_lease=True)
         if reply.version_changed:
-            state, proc = (
-                _all(state, version_is_current=False),
-                proc._replace(version_is_current=False),
+            state, slot = (
+                _with_all_slots(state, version_is_current=False),
+                slot._replace(version_is_current=False),
             )
-        if question.name in {"match", "running_matches"} and reply.value:
-            proc = proc._replace(version_is_current=True)
-        return state, proc, reply
+        if call.name in {"match", "running_matches"} and reply.value:
+            slot = slot._replace(version_is_current=True)
+        return state, slot, reply
 
-    def _logged(
-        self, state: State, place: int, proc: ProcessSlot, question: PortCall
+    def _log_effects(
+        self, state: ModelState, index: int, slot: ProcessSlot, call: PortCall
     ) -> Iterator[Effect]:
         name, (next_state, next_slot, reply) = (
-            question.name,
-            self._at_log(state, place, proc, question),
+            call.name,
+            self._call_log(state, index, slot, call),
         )
         changes = reply.store != state.store
-        wrong = self._log_faults(state.moves, reply.store) if changes else None
-        if name == "finish" and question.args[1]["result"] == MISSING_GAME:
-            wrong = wrong or _hasty(self.processes.states[proc.state_index])
-        words = f"{name} at the log"
-        description = f"{words} -> {self._short(reply.value)}"
-        yield Effect(description, next_state, next_slot, reply.value, violation=wrong)
-        yield Effect(f"{words} fails", state, proc, STORE_ERROR, is_fault=True)
+        violation = self._log_violation(state.moves, reply.store) if changes else None
+        if name == "finish" and call.args[1]["result"] == MISSING_GAME:
+            violation = violation or _premature_closing(self.processes.states[slot.state_index])
+        call_text = f"{name} at the log"
+        description = f"{call_text} -> {self._short_text(reply.value)}"
+        yield Effect(description, next_state, next_slot, reply.value, violation=violation)
+        yield Effect(f"{call_text} fails", state, slot, STORE_ERROR, is_fault=True)
         if changes or reply.version_changed:
-            lost = f"{words}, the answer is lost"
-            yield Effect(lost, next_state, next_slot, STORE_ERROR, is_fault=True, violation=wrong)
+            lost_reply_text = f"{call_text}, the answer is lost"
+            yield Effect(
+                lost_reply_text,
+                next_state,
+                next_slot,
+                STORE_ERROR,
+                is_fault=True,
+                violation=violation,
+            )
 
-    def _log_faults(self, moves: str, store: int) -> str | None:
+    def _log_violation(self, moves: str, store: int) -> str | None:
         """Return what is wrong with the log, or None."""
-        record, history = self.stores.record(store), card_match.facts(moves)
+        record, history = self.stores.record(store), card_match.match_history(moves)
         for number, fact in record.facts.items():
             if history.get(number) != fact:
                 return f"the log has {fact} as move {number} of '{moves}'"
@@ -368,126 +431,151 @@ class StateSpace:
             return f"the log is closed with {len(record.facts)} moves of '{moves}'"
         return None
 
-    def _acting(
-        self, state: State, proc: ProcessSlot, question: PortCall, remaining_units: int
+    def _action_effects(
+        self, state: ModelState, slot: ProcessSlot, call: PortCall, remaining_units: int
     ) -> Iterator[Effect]:
-        action, meant = question.args
+        action, decided_on = call.args
         if remaining_units > 0:
-            moves, answer, wrong = self._acted(state, action, meant)
-            words, next_state = f"{action} meets '{state.moves}'", state._replace(moves=moves)
+            moves, reply, violation = self._apply_action(state, action, decided_on)
+            description, next_state = f"{action} meets '{state.moves}'", state._replace(moves=moves)
             yield Effect(
-                f"{words} -> {self._short(answer)}", next_state, proc, answer, violation=wrong
+                f"{description} -> {self._short_text(reply)}",
+                next_state,
+                slot,
+                reply,
+                violation=violation,
             )
-            page = f"{words}, answered with a page"
+            page_text = f"{description}, answered with a page"
             yield Effect(
-                page, next_state, proc, UNKNOWN_OUTCOME_ERROR, is_fault=True, violation=wrong
+                page_text,
+                next_state,
+                slot,
+                UNKNOWN_OUTCOME_ERROR,
+                is_fault=True,
+                violation=violation,
             )
-        words = f"{action} is answered with a page, and may arrive"
+        description = f"{action} is answered with a page, and may arrive"
         yield Effect(
-            words,
-            _sent(state, question, remaining_units),
-            proc,
+            description,
+            _with_late_action(state, call, remaining_units),
+            slot,
             UNKNOWN_OUTCOME_ERROR,
             is_fault=True,
         )
-        yield Effect(f"{action} is falsely denied", state, proc, NOT_FOUND_ERROR, is_fault=True)
-        if remaining_units == self.act:
+        yield Effect(f"{action} is falsely denied", state, slot, NOT_FOUND_ERROR, is_fault=True)
+        if remaining_units == self.action_timeout_units:
             yield Effect(
-                f"{action} finds no connection", state, proc, CONNECTION_ERROR, is_fault=True
+                f"{action} finds no connection", state, slot, CONNECTION_ERROR, is_fault=True
             )
 
-    def _looking(self, state: State, proc: ProcessSlot, question: PortCall) -> Iterator[Effect]:
-        moves, name = state.moves, question.name
+    def _read_effects(
+        self, state: ModelState, slot: ProcessSlot, call: PortCall
+    ) -> Iterator[Effect]:
+        moves, name = state.moves, call.name
         if name == "matches":
-            named = SINGLE_ANNOUNCEMENT if self.rules.is_our_turn(moves) else NO_MATCHES
-            yield Effect("asks for matches", state, proc, named)
+            announced = SINGLE_ANNOUNCEMENT if self.rules.is_our_turn(moves) else NO_MATCHES
+            yield Effect("asks for matches", state, slot, announced)
         elif name == "wait" and self.rules.is_rival_turn(moves):
-            yield Effect("waits in vain", state, proc)
+            yield Effect("waits in vain", state, slot)
         else:
-            yield Effect(f"{name} shows '{moves}'", state, proc, moves)
+            yield Effect(f"{name} shows '{moves}'", state, slot, moves)
         yield Effect(
-            f"{name} is answered with a page", state, proc, PROXY_PAGE_ERROR, is_fault=True
+            f"{name} is answered with a page", state, slot, PROXY_PAGE_ERROR, is_fault=True
         )
-        yield Effect(f"{name} is falsely denied", state, proc, NOT_FOUND_ERROR, is_fault=True)
+        yield Effect(f"{name} is falsely denied", state, slot, NOT_FOUND_ERROR, is_fault=True)
 
-    def _later(self, state: State) -> Step:
-        """A second passes, and the lease keepers of those that are not frozen have renewed."""
-        procs = tuple(self._aged(proc) for proc in state.processes)
-        flying = tuple(
+    def _tick(self, state: ModelState) -> Step:
+        """Let a second pass, in which lease keepers that are not frozen renew their leases."""
+        slots = tuple(self._waited_slot(slot) for slot in state.processes)
+        in_flight_actions = tuple(
             (a, m, remaining_units - TICK)
             for a, m, remaining_units in state.in_flight_actions
             if remaining_units > TICK
         )
         store = self.stores.advance_time(state.store, TICK)
-        later = state._replace(store=store, in_flight_actions=flying, processes=procs)
-        for place in range(len(procs)):
-            later = self._with_renewed_lease(later, place)
-        bound = self.config.max_unattended
-        if bound is None:
-            return Step("a second passes", later)
-        alone = later.units_unattended + TICK if self._is_alone(later) else 0
-        self.max_unattended = max(self.max_unattended, alone)
-        wrong = (
-            f"nobody has attended the match for {alone * UNIT}" if alone * UNIT > bound else None
+        next_state = state._replace(
+            store=store, in_flight_actions=in_flight_actions, processes=slots
         )
-        return Step("a second passes", later._replace(units_unattended=alone), violation=wrong)
+        for index in range(len(slots)):
+            next_state = self._with_renewed_lease(next_state, index)
+        max_unattended = self.config.max_unattended
+        if max_unattended is None:
+            return Step("a second passes", next_state)
+        units_unattended = (
+            next_state.units_unattended + TICK if self._is_unattended(next_state) else 0
+        )
+        self.max_unattended = max(self.max_unattended, units_unattended)
+        violation = (
+            f"nobody has attended the match for {units_unattended * UNIT}"
+            if units_unattended * UNIT > max_unattended
+            else None
+        )
+        return Step(
+            "a second passes",
+            next_state._replace(units_unattended=units_unattended),
+            violation=violation,
+        )
 
-    def _is_alone(self, state: State) -> bool:
+    def _is_unattended(self, state: ModelState) -> bool:
         """Return True if a poller listens and no running process holds the match.
 
         The match must be unfinished. A frozen process does not count as a holder.
         """
         has_live_holder = any(p.owns_lease and p.speed < Speed.FROZEN for p in state.processes)
-        listens = any(
-            p.state_index != IDLE and not p.speed for p in state.processes[self._workers :]
+        has_live_observer = any(
+            p.state_index != IDLE and not p.speed for p in state.processes[self._worker_count :]
         )
-        return listens and not has_live_holder and not self._finished(state)
+        return has_live_observer and not has_live_holder and not self._is_finished(state)
 
-    def _aged(self, proc: ProcessSlot) -> ProcessSlot:
-        if proc.state_index == IDLE:
-            return proc
-        answer = self.values.older(proc.answer, TICK) if proc.answer >= 0 else proc.answer
-        waited = min(proc.units_waited + TICK, EXPIRY_UNITS)
-        return proc._replace(units_waited=waited, answer=answer)
+    def _waited_slot(self, slot: ProcessSlot) -> ProcessSlot:
+        if slot.state_index == IDLE:
+            return slot
+        reply = self.values.older(slot.reply, TICK) if slot.reply >= 0 else slot.reply
+        units_waited = min(slot.units_waited + TICK, EXPIRY_UNITS)
+        return slot._replace(units_waited=units_waited, reply=reply)
 
-    def _short(self, value: Any) -> str:  # noqa: ANN401
+    def _short_text(self, value: Any) -> str:  # noqa: ANN401
         number = self.values.number(value)
-        if number not in self._words:
+        if number not in self._short_texts:
             text = type(value).__name__ if isinstance(value, Exception) else repr(value)
-            self._words[number] = text[:160]
-        return self._words[number]
+            self._short_texts[number] = text[:160]
+        return self._short_texts[number]
 
-    def _finished(self, state: State) -> bool:
+    def _is_finished(self, state: ModelState) -> bool:
         return self.stores.record(state.store).status == "finished"
 
-    def _process_name(self, place: int) -> str:
-        workers = self._workers
-        return f"worker {place + 1}" if place < workers else f"onlooker {place - workers + 1}"
+    def _process_name(self, index: int) -> str:
+        worker_count = self._worker_count
+        return (
+            f"worker {index + 1}"
+            if index < worker_count
+            else f"onlooker {index - worker_count + 1}"
+        )
 
 
-def _all(state: State, **changes: bool) -> State:
-    """The state in which that is so of every process."""
-    return state._replace(processes=tuple(proc._replace(**changes) for proc in state.processes))
+def _with_all_slots(state: ModelState, **changes: bool) -> ModelState:
+    """Return the state with these changes to the slots of all processes."""
+    return state._replace(processes=tuple(slot._replace(**changes) for slot in state.processes))
 
 
-def _sent(state: State, question: PortCall, remaining_units: int) -> State:
-    """The state in which an action may still arrive for so many units."""
-    late = ((*question.args, remaining_units),) if remaining_units > 0 else ()
-    return state._replace(in_flight_actions=(*state.in_flight_actions, *late))
+def _with_late_action(state: ModelState, call: PortCall, remaining_units: int) -> ModelState:
+    """Return the state in which an action may still arrive, for that many units."""
+    late_actions = ((*call.args, remaining_units),) if remaining_units > 0 else ()
+    return state._replace(in_flight_actions=(*state.in_flight_actions, *late_actions))
 
 
-def _with(state: State, place: int, proc: ProcessSlot) -> State:
-    procs = list(state.processes)
-    procs[place] = proc
-    return state._replace(processes=tuple(procs))
+def _with_slot(state: ModelState, index: int, slot: ProcessSlot) -> ModelState:
+    slots = list(state.processes)
+    slots[index] = slot
+    return state._replace(processes=tuple(slots))
 
 
-def _hasty(stand: ProcessState) -> str | None:
-    denials = sum(isinstance(answer.value, errors.NotFound) for answer in stand.replies)
-    return "a match was closed for one denial" if denials < 2 else None
+def _premature_closing(process_state: ProcessState) -> str | None:
+    denial_count = sum(isinstance(reply.value, errors.NotFound) for reply in process_state.replies)
+    return "a match was closed for one denial" if denial_count < 2 else None
 
 
-def _odd_end(end: Any) -> str | None:  # noqa: ANN401
-    if end[0] == "raised" and not issubclass(end[1], errors.ArenaError | errors.StoreError):
-        return f"a process ended by {end[1].__name__}: {end[2]}"
+def _unexpected_result(result: Any) -> str | None:  # noqa: ANN401
+    if result[0] == "raised" and not issubclass(result[1], errors.ArenaError | errors.StoreError):
+        return f"a process ended by {result[1].__name__}: {result[2]}"
     return None

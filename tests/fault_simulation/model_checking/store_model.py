@@ -25,9 +25,9 @@ from fault_simulation.model_checking.fingerprints import (
 from fault_simulation.model_checking.process_model import PortCall
 from fault_simulation.virtual_clock import START, VirtualClock
 
-_FENCE = 5  # the last holder's; only whether a lease is the last one matters
-_BEAT = 1000  # the last; only whether it is still the one that was seen matters
-_GONE = "somebody who is gone"
+_FENCE_TOKEN = 5  # the last holder's; only whether a lease is the last one matters
+_LEASE_VERSION = 1000  # the last; only whether it is still the one that was seen matters
+_DEAD_OWNER = "somebody who is gone"
 
 Row = tuple[tuple[str, Any], ...]
 
@@ -72,7 +72,7 @@ class StoreReply(NamedTuple):
 
 
 class StoreGraph:
-    """Every content that the log has had, by number; 0 is the empty log."""
+    """All contents that the log has had, by number; 0 is the empty log."""
 
     def __init__(self) -> None:
         self._log = SqliteMatchLog(Path(MEMORY_PATH), VirtualClock())
@@ -80,27 +80,29 @@ class StoreGraph:
         self._number, self.contents = contents.number, contents.all
         self._number(StoreContents())
         # What a question does; the same log later; with other owners; what is in it.
-        self.call, self.advance_time = cache(self._ask), cache(self._later)
-        self._renamed, self.record = cache(self._rename), cache(self._record)
+        self.call, self.advance_time = cache(self._call), cache(self._advance_time)
+        self._renamed, self.record = cache(self._rename_owner), cache(self._record)
 
     def without_worker(self, store: int, index: int) -> int:
-        """The same log when the worker in this place is gone, and may still have the lease."""
-        return self._renamed(store, (_name(index), _GONE))
+        """Return the log without this worker, whose lease may still be in it."""
+        return self._renamed(store, (_owner_name(index), _DEAD_OWNER))
 
     def with_workers_swapped(self, store: int) -> int:
-        """The same log when the workers in places 0 and 1 have changed them."""
-        return self._renamed(store, (_name(0), _name(1)), (_name(1), _name(0)))
+        """Return the log with the workers of index 0 and 1 swapped."""
+        return self._renamed(
+            store, (_owner_name(0), _owner_name(1)), (_owner_name(1), _owner_name(0))
+        )
 
-    def _rename(self, store: int, *names: tuple[str, str]) -> int:
-        contents, new = self.contents[store], dict(names)
+    def _rename_owner(self, store: int, *names: tuple[str, str]) -> int:
+        contents, new_names = self.contents[store], dict(names)
         row = dict(contents.match or ())
-        if row.get("owner") not in new:
+        if row.get("owner") not in new_names:
             return store
-        match = tuple({**row, "owner": new[row["owner"]]}.items())
+        match = tuple({**row, "owner": new_names[row["owner"]]}.items())
         return self._number(replace(contents, match=match))
 
-    def _later(self, store: int, by: int) -> int:
-        """Return the log after `by` units; moments beyond the expiry count as one."""
+    def _advance_time(self, store: int, by: int) -> int:
+        """Return the log `by` units later; times that are older than the expiry are equal."""
         contents = self.contents[store]
         if contents.match is None:
             return store
@@ -118,19 +120,19 @@ class StoreGraph:
             facts={n: json.loads(f) for n, _, f in moves if f is not None},
         )
 
-    def _ask(self, store: int, question: PortCall, asker: StoreCaller) -> StoreReply:
+    def _call(self, store: int, call: PortCall, caller: StoreCaller) -> StoreReply:
         self._write(self.contents[store])
-        args = [_to_log_argument(arg, asker) for arg in question.args]
+        args = [_to_log_argument(arg, caller) for arg in call.args]
         try:
-            value = _to_caller_value(getattr(self._log, question.name)(*args), asker)
+            value = _to_caller_value(getattr(self._log, call.name)(*args), caller)
         except StoreError as error:
             value = (
                 WriteConflict("lost")
                 if isinstance(error, WriteConflict)
                 else StoreError(str(error))
             )
-        new_contents, beat = self._read()
-        return StoreReply(self._number(new_contents), value, beat != _BEAT)
+        new_contents, lease_version = self._read()
+        return StoreReply(self._number(new_contents), value, lease_version != _LEASE_VERSION)
 
     def _write(self, contents: StoreContents) -> None:
         with self._log._file.transaction() as db:
@@ -140,10 +142,10 @@ class StoreGraph:
                 row = dict(contents.match)
                 if row["finished"] is not None:
                     row["finished"] = to_micros(datetime_at(row["finished"]))
-                names, places = ", ".join(row), ", ".join(f":{name}" for name in row)
-                db.execute(f"INSERT INTO matches ({names}) VALUES ({places})", row)  # noqa: S608
-            into = "INSERT INTO moves (match_id, sequence, intent, facts) VALUES (?, ?, ?, ?)"
-            db.executemany(into, [(MATCH, *move) for move in contents.moves])
+                names, placeholders = ", ".join(row), ", ".join(f":{name}" for name in row)
+                db.execute(f"INSERT INTO matches ({names}) VALUES ({placeholders})", row)  # noqa: S608
+            insert = "INSERT INTO moves (match_id, sequence, intent, facts) VALUES (?, ?, ?, ?)"
+            db.executemany(insert, [(MATCH, *move) for move in contents.moves])
 
     def _read(self) -> tuple[StoreContents, int]:
         with self._log._file.locked_connection() as db:
@@ -151,46 +153,48 @@ class StoreGraph:
             moves_query = "SELECT sequence, intent, facts FROM moves ORDER BY sequence"
             moves = db.execute(moves_query).fetchall()
         if match_row is None:
-            return StoreContents(), _BEAT
+            return StoreContents(), _LEASE_VERSION
         row = dict(match_row)
-        beat = row["beat"]
-        row |= {"fence": _FENCE, "beat": _BEAT, "started": to_micros(START)}
+        lease_version = row["beat"]
+        row |= {"fence": _FENCE_TOKEN, "beat": _LEASE_VERSION, "started": to_micros(START)}
         if row["finished"] is not None:
             row["finished"] = units_since_start(from_micros(row["finished"]))
-        moved = tuple((n, _text(i), _text(f)) for n, i, f in moves)
-        return StoreContents(tuple(row.items()), moved), beat
+        moves_by_sequence = tuple((n, _text(i), _text(f)) for n, i, f in moves)
+        return StoreContents(tuple(row.items()), moves_by_sequence), lease_version
 
 
 def _text(body: Any) -> str | None:  # noqa: ANN401
-    """A body as the log keeps it, packed or not, as one that can be compared."""
+    """Return a body of the log, packed or not, as a text that can be compared."""
     return None if body is None else json.dumps(decode(body), sort_keys=True)
 
 
-def _name(place: int) -> str:
-    return f"w{place}"
+def _owner_name(index: int) -> str:
+    return f"w{index}"
 
 
-def _to_log_argument(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
+def _to_log_argument(value: Any, caller: StoreCaller) -> Any:  # noqa: ANN401
     """Translate an argument of the model to the value that the real log takes."""
     if isinstance(value, Lease):
-        fence = _FENCE if asker.owns_lease else _FENCE - 1
-        return replace(value, owner=_name(asker.index), fence_token=fence)
+        fence = _FENCE_TOKEN if caller.owns_lease else _FENCE_TOKEN - 1
+        return replace(value, owner=_owner_name(caller.index), fence_token=fence)
     if isinstance(value, ExpiredLease):
         return replace(
             value,
-            lease_version=_BEAT
-            if asker.version_is_current and value.lease_version == 0
-            else _BEAT - 1,
+            lease_version=_LEASE_VERSION
+            if caller.version_is_current and value.lease_version == 0
+            else _LEASE_VERSION - 1,
         )
-    return _name(asker.index) if value == WORKER else value
+    return _owner_name(caller.index) if value == WORKER else value
 
 
-def _to_caller_value(value: Any, asker: StoreCaller) -> Any:  # noqa: ANN401
+def _to_caller_value(value: Any, caller: StoreCaller) -> Any:  # noqa: ANN401
     """Translate a value of the real log to the one that its caller sees in the model."""
     if isinstance(value, Lease):
-        is_caller = value.owner == _name(asker.index)
+        is_caller = value.owner == _owner_name(caller.index)
         return replace(value, owner=WORKER if is_caller else "other", fence_token=int(is_caller))
     if isinstance(value, MatchRecord):
-        beat = 0 if asker.version_is_current else 1
-        return replace(value, lease=_to_caller_value(value.lease, asker), lease_version=beat)
-    return [_to_caller_value(item, asker) for item in value] if isinstance(value, list) else value
+        lease_version = 0 if caller.version_is_current else 1
+        return replace(
+            value, lease=_to_caller_value(value.lease, caller), lease_version=lease_version
+        )
+    return [_to_caller_value(item, caller) for item in value] if isinstance(value, list) else value

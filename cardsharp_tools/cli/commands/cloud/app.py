@@ -33,7 +33,7 @@ from cardsharp_tools.cli.health_checks import print_checks
 from cardsharp_tools.cli.options import parse_duration
 from cardsharp_tools.games.deadmansdraw.deployment_check import run_deployment_checks
 from cardsharp_tools.http_session import resolve_proxy
-from cardsharp_tools.match_sources.match_logs import find_match
+from cardsharp_tools.match_sources.match_logs import resolve_match_id
 from cardsharp_tools.operations import function_logs, stack_control
 from cardsharp_tools.operations.export import export_missing_matches, rewrite_legacy_matches
 from cardsharp_tools.operations.function_logs import log_lines
@@ -44,7 +44,7 @@ from cardsharp_tools.operations.preflight import (
 )
 from cardsharp_tools.operations.rollback import roll_back, undo_rollback
 from cardsharp_tools.operations.stack import account_clients
-from cardsharp_tools.operations.status import month_to_date_cost, read_status
+from cardsharp_tools.operations.status import project_cost_this_month_text, read_status
 
 cloud = cyclopts.App(name="cloud", help_epilogue=find_command("cloud").epilogue)
 cloud.command(dead_letter_app)
@@ -159,7 +159,9 @@ def status(
     """Show whether the stack listens, plays and works. The exit code is 1 if not."""
     stack = options.find_stack()
     look = read_status(stack)
-    spent = {"spent": month_to_date_cost(stack.client, datetime.now(UTC))} if costs else {}
+    spent = (
+        {"spent": project_cost_this_month_text(stack.client, datetime.now(UTC))} if costs else {}
+    )
     money = [f"spent     {text}" for text in spent.values()]
     options.print_json_or_lines(look.document() | spent, [*look.lines(), *money])
     if not options.as_json:
@@ -358,7 +360,7 @@ def link(
     too.
     """
     stack, until = options.find_stack(), datetime.now(UTC) + timedelta(hours=hours)
-    url = stack_control.match_link(stack, find_match(stack.log, match), until)
+    url = stack_control.match_link(stack, resolve_match_id(stack.log, match), until)
     options.print_json_or_lines({"url": url, "until": until.isoformat()}, [url])
 
 
@@ -421,7 +423,7 @@ def rotate_secret(
     Example: cardsharp cloud rotate-secret --user ID
     """
     if service is not None and user is None:
-        stack_control.rotate_service_secret(
+        stack_control.store_service_password(
             options.find_stack(), service, _read_password(f"the service {service}")
         )
         options.print_done_message("The service uses the new password within five minutes.")
@@ -443,7 +445,7 @@ def rotate_secret(
             ) as client:
                 client.whoami()
 
-    stack_control.rotate_arena_secret(stack, user, password, ask_arena)
+    stack_control.replace_arena_credentials(stack, user, password, ask_arena)
     options.print_done_message("The functions use the new password within a few minutes.")
 
 

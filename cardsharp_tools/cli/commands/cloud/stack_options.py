@@ -161,7 +161,7 @@ class _DeadLetterOptions(CommandOptions):
             return stack, DeadLetterQueueKind.DIRECTOR
         return stack, DeadLetterQueueKind.POLLER if self.poller else DeadLetterQueueKind.WORKER
 
-    def act(
+    def apply_and_print_count(
         self, action: DeadLetterAction, done: str, letter: str | None, *, everything: bool
     ) -> None:
         """Apply an action to one dead letter or to all, and print how many there were."""
@@ -232,7 +232,7 @@ def redrive_(
 
     Example: cardsharp cloud dlq redrive --all
     """
-    selection.act(redrive, "sent", message, everything=all_messages)
+    selection.apply_and_print_count(redrive, "sent", message, everything=all_messages)
 
 
 @dead_letter_app.command(name="drop")
@@ -250,4 +250,4 @@ def delete_dead_letters(
     Example: cardsharp cloud dlq drop --poller
     """
     every_tick = selection.poller and message is None
-    selection.act(drop, "dropped", message, everything=all_messages or every_tick)
+    selection.apply_and_print_count(drop, "dropped", message, everything=all_messages or every_tick)

@@ -190,7 +190,7 @@ def override_result(  # noqa: PLR0913 - each is a flag of its own
     target.wake_director()
     result_console().print(f"pairing {pairing} goes to {winner}: {reason}")
     if is_over:
-        command = f"cardsharp contest run {target.command_arguments(folder)}"
+        command = f"cardsharp contest run {target.contest_location_arguments(folder)}"
         result_console().print(
             f"To play the later pairings again: {command}", style="dim", soft_wrap=True
         )
@@ -255,7 +255,7 @@ def freeze(
     with target.open_admin(folder) as admin:
         act = admin.freeze(utc_now() + (delay or timedelta()))
     result_console().print(f"The scoreboard is {act.what}.")
-    command = f"cardsharp contest reveal {target.command_arguments(folder)}"
+    command = f"cardsharp contest reveal {target.contest_location_arguments(folder)}"
     result_console().print(
         f"To show it, one round at a time: {command}", style="dim", soft_wrap=True
     )
@@ -286,7 +286,7 @@ def pause(folder: Folder, /, *, target: ContestLocation = LOCAL_CONTEST) -> None
     """
     with target.open_admin(folder) as admin:
         admin.set_paused(paused=True)
-    command = f"cardsharp contest resume {target.command_arguments(folder)}"
+    command = f"cardsharp contest resume {target.contest_location_arguments(folder)}"
     result_console().print(
         f"No new match starts. To continue: {command}", style="dim", soft_wrap=True
     )

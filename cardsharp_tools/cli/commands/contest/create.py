@@ -52,7 +52,7 @@ class ContestLocation(CommandOptions):
 
         return StackContests(find_stack(self.stack, account_clients(self.region)))
 
-    def command_arguments(self, folder: Path) -> str:
+    def contest_location_arguments(self, folder: Path) -> str:
         """Return the command-line arguments that name the contest."""
         stack = "" if self.stack is None else f" --stack {self.stack}"
         return f"{shlex.quote(str(folder))}{stack}"
@@ -167,7 +167,9 @@ def new(
     match_count_text = "1 match" if options.matches == 1 else f"{options.matches} matches"
     result_console().print(f"contest {name}: {options.format}, {match_count_text} a pairing")
     played = "" if settings.has_arena else " --strategy STRATEGY"
-    command = f"cardsharp contest teams add {target.command_arguments(folder)} NAME{played}"
+    command = (
+        f"cardsharp contest teams add {target.contest_location_arguments(folder)} NAME{played}"
+    )
     result_console().print(f"To enter teams: {command}", style="dim", soft_wrap=True)
 
 

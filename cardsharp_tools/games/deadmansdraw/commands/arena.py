@@ -96,7 +96,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         from cardsharp_tools.games.deadmansdraw.emulated_arena import unstarted_emulated_arena  # noqa: PLC0415
 
         with unstarted_emulated_arena(config) as running:
-            running.front.run(
+            running.front.run_in_foreground(
                 lambda: _print_arena_info(running.url, config, as_json=options.as_json)
             )
     if not options.as_json:
@@ -147,7 +147,7 @@ def create_matches(first: str, second: str, /, *, options: MatchOptions = MatchO
     )
     organiser = Credentials(ADMIN, password)
     with ArenaClient(address, organiser, RequestLimits(max_attempts=1)) as client:
-        names_by_id = {player.id: player.name for player in client.players()}
+        names_by_id = {player.id: player.name for player in client.players_with_idle_times()}
         match_params = replace(
             table,
             tags=options.tag,

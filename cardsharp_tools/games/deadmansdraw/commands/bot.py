@@ -15,7 +15,7 @@ from cardsharp_tools.cli.options import CommandOptions, StoreFile
 from cardsharp_tools.cli.strategy_option import OptionalStrategy
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
-    environment_for,
+    bot_environment_from_options,
     fetch_account_when_reachable,
     single_attempt_client,
 )
@@ -52,7 +52,7 @@ class BotOptions(CommandOptions):
 
 def bot(*, options: BotOptions = BotOptions()) -> None:
     """Play every match that waits for us until Ctrl-C, then finish the running ones."""
-    variables = environment_for(
+    variables = bot_environment_from_options(
         options.arena,
         options.strategy,
         tags=",".join(options.tag) or None,

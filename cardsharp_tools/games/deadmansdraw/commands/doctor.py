@@ -25,10 +25,10 @@ from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import parse_strategy
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
-    environment_for,
+    bot_environment_from_options,
     single_attempt_client,
 )
-from cardsharp_tools.match_sources.match_logs import open_log, store_or_default
+from cardsharp_tools.match_sources.match_logs import open_log, resolve_match_log_location
 
 MAX_CLOCK_SKEW = timedelta(seconds=5)  # beyond it a clock is wrong; dates are in whole seconds
 
@@ -54,7 +54,7 @@ def run_all_checks(options: ArenaOptions) -> Iterator[CheckResult]:
     loaded_settings: list[ArenaBotSettings] = []
 
     def settings() -> str:
-        loaded_settings.append(ArenaBotSettings.load(environment_for(options)))
+        loaded_settings.append(ArenaBotSettings.load(bot_environment_from_options(options)))
         return f"{loaded_settings[0].arena_url} as {loaded_settings[0].user or 'the secret says'}"
 
     yield run_check("settings", settings)
@@ -75,7 +75,7 @@ def check_strategy() -> str:
 
 def check_match_log() -> str:
     """Check that the match log stores a note and returns it."""
-    store = store_or_default(None)
+    store = resolve_match_log_location(None)
     with open_log(store) as log:
         log.add_note("doctor", "check", {"by": "cardsharp doctor"})
         if not log.notes("doctor"):

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from cardsharp.core.private_files import create_private_file
+from cardsharp.core.private_files import ensure_private_file
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp_tools.cli.console import (
@@ -27,7 +27,10 @@ from cardsharp_tools.cli.options import CommandOptions, StoreFile
 from cardsharp_tools.cli.strategy_option import StrategyArgument
 from cardsharp_tools.executors.strategy_file import register_strategy, source_version
 from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference
-from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, ignore_running_matches
+from cardsharp_tools.games.deadmansdraw.match_printer import (
+    ignore_running_matches,
+    play_and_print_matches,
+)
 from cardsharp_tools.games.deadmansdraw.run_report import (
     RunReport,
     build_match_report,
@@ -44,7 +47,7 @@ from cardsharp_tools.match_sources.match_logs import (
     copy_match,
     data_folder,
     open_log,
-    store_or_default,
+    resolve_match_log_location,
 )
 
 DEFAULT_OPPONENT = "example-java"  # the organisers' own client, which a newcomer's bot beats
@@ -80,7 +83,7 @@ class PlayOptions(CommandOptions):
     def log_store_name(self) -> str:
         """Name of the match log to write."""
         file = self.store or (self.log_folder and self.log_folder / "matches.db")
-        return f"sqlite:{file}" if file else store_or_default()
+        return f"sqlite:{file}" if file else resolve_match_log_location()
 
     @property
     def opponent_name(self) -> str:
@@ -97,7 +100,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
     """
     script = _build_run_config(options)
     folder, store = options.log_folder or data_folder(), options.log_store_name
-    if store != store_or_default():
+    if store != resolve_match_log_location():
         with open_log(store):  # what is wrong with the place is said before the match
             pass
     with tempfile.TemporaryDirectory(prefix="cardsharp-") as name:
@@ -107,7 +110,7 @@ def play(*, options: PlayOptions = PlayOptions()) -> int:
                 report = _run_matches(script, options, work, store)
         finally:
             with suppress(OSError):
-                create_private_file(folder / "play.log")
+                ensure_private_file(folder / "play.log")
                 shutil.copyfile(work / "play.log", folder / "play.log")
     if options.as_json:
         print_json(report.document())
@@ -155,7 +158,7 @@ def _run_matches(
         stop_check = (
             raise_on_late_decisions if options.strategy.is_user_code else ignore_running_matches
         )
-        ids = follow_matches(
+        ids = play_and_print_matches(
             stage.assembly.match_log,
             lambda glance: stage.iter_finished(options.matches, glance),
             raise_on_replaced_decision if options.strict else stop_check,
@@ -216,7 +219,7 @@ def _print_report(report: RunReport, options: PlayOptions) -> None:
         )
     store = (
         ""
-        if options.log_store_name == store_or_default()
+        if options.log_store_name == resolve_match_log_location()
         else f" --store {shlex.quote(report.store)}"
     )
     print_replaced_decisions(report.match_reports, store)

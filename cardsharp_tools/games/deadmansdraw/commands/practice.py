@@ -33,10 +33,13 @@ from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.deadmansdraw.arena_options import (
     ArenaOptions,
-    environment_for,
+    bot_environment_from_options,
     single_attempt_client,
 )
-from cardsharp_tools.games.deadmansdraw.match_printer import follow_matches, ignore_running_matches
+from cardsharp_tools.games.deadmansdraw.match_printer import (
+    ignore_running_matches,
+    play_and_print_matches,
+)
 from cardsharp_tools.games.deadmansdraw.run_report import (
     MatchReport,
     build_match_report,
@@ -50,7 +53,7 @@ from cardsharp_tools.local_play.bot_runtime import (
     MatchFollower,
     in_process_backend_settings,
     open_bot_dependencies,
-    run_bot_runtime,
+    run_poller_and_workers,
 )
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.local_run import STALL_TIMEOUT
@@ -147,7 +150,7 @@ def practice(*, options: PracticeOptions = PracticeOptions()) -> int:
     piles = options.start_position.start_piles()
     tags = options.tag or (f"practice-{uuid.uuid4().hex[:8]}",)
     order = _build_practice_order(options, tags, piles)
-    variables = environment_for(
+    variables = bot_environment_from_options(
         options.arena,
         options.strategy,
         dummy_strategy=register_strategy(options.dummy_strategy)
@@ -244,8 +247,10 @@ def _play_matches(
     log, match_count = assembly.match_log, options.matches
     matches = (match_id for _ in range(match_count) for match_id in _create_matches(order, 1))
     follower = MatchFollower(log, assembly.clock, STALL_TIMEOUT)
-    with run_bot_runtime(assembly.dispatcher, LambdaSchedulerOptions(concurrency=concurrency)):
-        return follow_matches(
+    with run_poller_and_workers(
+        assembly.dispatcher, LambdaSchedulerOptions(concurrency=concurrency)
+    ):
+        return play_and_print_matches(
             log,
             lambda glance: follower.iter_finished(matches, concurrency, glance),
             raise_on_replaced_decision if options.strict else ignore_running_matches,

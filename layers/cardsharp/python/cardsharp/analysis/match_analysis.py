@@ -46,11 +46,11 @@ def side_names(analysis: MatchAnalysis, header: Header) -> tuple[str, str]:
     seat is inferred from the decisions that the log has reasons of.
     """
     if len(header.names or header.players) < SIDE_COUNT and len(analysis.reasoned) == 1:
-        our_name, opponent_name = header.name(0), header.opponent or "opponent"
+        our_name, opponent_name = header.player_name(0), header.opponent or "opponent"
         return (our_name, opponent_name) if analysis.reasoned == (0,) else (opponent_name, our_name)
     names_by_side: list[list[str]] = [[], []]
     for seat in range(max(len(header.names), len(header.players), SIDE_COUNT)):
-        names_by_side[side_of(seat)].append(header.display_name(seat))
+        names_by_side[side_of(seat)].append(header.strategy_or_player_name(seat))
     first_side, second_side = (" and ".join(dict.fromkeys(names)) for names in names_by_side)
     return first_side, second_side
 

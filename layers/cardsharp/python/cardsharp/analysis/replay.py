@@ -72,17 +72,17 @@ class Header(StoredModel):
     timeout_seconds: float | None = None
     branch: BranchOrigin | None = None
 
-    def name(self, index: int | None) -> str:
+    def player_name(self, index: int | None) -> str:
         """Return the display name of a player, `?` if there is none."""
         if index is None or index >= len(self.players):
             return "?"
         return self.names[index] if index < len(self.names) else self.players[index]
 
-    def display_name(self, seat: int | None, opponent: str | None = None) -> str:
+    def strategy_or_player_name(self, seat: int | None, opponent: str | None = None) -> str:
         """Return the display name of a seat's player: its strategy if recorded, else its name."""
         if seat is not None and seat in self.seats:
             return self.seats[seat]
-        return opponent or self.opponent or self.name(seat)
+        return opponent or self.opponent or self.player_name(seat)
 
 
 Count = Annotated[int, BeforeValidator(lambda count: 0 if count is None else count)]

@@ -28,7 +28,10 @@ _log = logging.getLogger("cardsharp.bot")
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """A worker with everything it needs to attend matches of one game; remembers no match."""
+    """Bot of one game: what a worker needs to play sessions of its matches.
+
+    It remembers no match.
+    """
 
     game_name: str
     open_match: OpenMatch

@@ -36,7 +36,7 @@ class BotTurn(Protocol[A]):
         """
 
     def intent_body(
-        self, result: DecisionResult[Decision[A]], decided_at: datetime, worker_id: str
+        self, decision_result: DecisionResult[Decision[A]], decided_at: datetime, worker_id: str
     ) -> Body:
         """Return the log entry of the decision, written before the action is sent."""
 

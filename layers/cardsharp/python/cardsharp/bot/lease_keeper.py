@@ -254,7 +254,7 @@ class LeaseKeeper:
             )
         return in_time
 
-    def wait_until_settled(
+    def wait_until_failed_action_settled(
         self, error: ArenaError, sent_at: float, max_retry_after: timedelta
     ) -> None:
         """Pause after a failed action until it can no longer be in flight.

@@ -40,13 +40,15 @@ MAX_TURN_RETRY_AFTER = timedelta(seconds=3)
 """The longest pause that an arena can ask for; a quarter of the turn limit if that is less."""
 
 
-def intent_summary(intent: Body, result: DecisionResult[Decision[A]]) -> MoveSummary:
-    """Return what a person wants to see of a move that we are about to make."""
+def intended_move_summary(
+    intent: Body, decision_result: DecisionResult[Decision[A]]
+) -> MoveSummary:
+    """Return the summary, for people, of a move that we are about to make."""
     action, turn = intent.get("action"), intent.get("turn")
     return MoveSummary(
         turn=turn if isinstance(turn, int) else None,
-        action=action if isinstance(action, str) else str(result.decision.action),
-        reason=result.decision.reason,
+        action=action if isinstance(action, str) else str(decision_result.decision.action),
+        reason=decision_result.decision.reason,
     )
 
 
@@ -260,7 +262,7 @@ class MatchSession(Generic[A]):
                 # over after our death finds it and waits until the action can no longer arrive.
                 # If the write took too long, our lease may be lost, so nothing is sent.
                 if not lease_keeper.log_intent_within_lease(
-                    sequence, intent, intent_summary(intent, result)
+                    sequence, intent, intended_move_summary(intent, result)
                 ):
                     return NextRead.READ_IMMEDIATELY
                 self.duplicate_detector.intended_moves.add(sequence)
@@ -274,7 +276,7 @@ class MatchSession(Generic[A]):
                 self._back_off(error, sequence)
             elif not isinstance(error, MatchOver):
                 self._record_failed_action(error, sequence, action, intent)
-                lease_keeper.wait_until_settled(error, sent_at, self.max_retry_after)
+                lease_keeper.wait_until_failed_action_settled(error, sent_at, self.max_retry_after)
             return NextRead.READ_IMMEDIATELY
         lease_keeper.metrics.count(MetricName.ACTIONS)
         self.denial_tracker, self.refusal_tracker = DenialTracker(), RefusalTracker()

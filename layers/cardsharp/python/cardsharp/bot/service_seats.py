@@ -245,12 +245,15 @@ class SeatTakingBot:
             open_match,
             dependencies.dispatcher,
             context.worker_id,
-            dependencies.settings.timing,
+            dependencies.settings.session_timing,
         )
         return bot.run_session(match_id, context.remaining_time)
 
     def place_order(self, event: Mapping[str, Any], context: InvocationContext) -> Sequence[str]:
-        """Have the bot join a game and play it; return the match id of the seat."""
+        """Carry out an order: have the bot join a game and play it.
+
+        Return the match id of the seat.
+        """
         order = self.order_type.parse(event)
         dependencies = build_seat_dependencies(
             context.load_settings(WorkerSettings), context.metrics

@@ -151,7 +151,7 @@ class WorkerSettings(BaseModel):
         return timedelta(days=self.keep_days) if self.keep_days else None
 
     @property
-    def timing(self) -> SessionTiming:
+    def session_timing(self) -> SessionTiming:
         """Timing of a worker with these settings."""
         return SessionTiming(
             lease_ttl=self.lease_ttl,
@@ -164,14 +164,14 @@ class WorkerSettings(BaseModel):
         )
 
     @property
-    def limits(self) -> RequestLimits:
+    def request_limits(self) -> RequestLimits:
         """The request limits that these settings define.
 
         A worker retries by itself, so no request may outlast the handover margin. Half of an
         action's limit is reserved for the response: an action that is sent late may arrive too
         late.
         """
-        read_timeout = self.timing.read_timeout
+        read_timeout = self.session_timing.read_timeout
         return RequestLimits(
             connect_timeout=min(self.connect_timeout, self.action_timeout / 2),
             read_timeout=read_timeout,

@@ -127,7 +127,7 @@ class RequestBudget:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
-    def window_limit(self) -> int | None:
+    def max_requests_per_window(self) -> int | None:
         """Requests per window, None if the service has sent no limit."""
         return None if self._window is None else self._window.last_status.limit
 
@@ -147,7 +147,7 @@ class RequestBudget:
                 1, int(requests_per_second * CAPACITY_WAIT_SHARE * turn_timeout.total_seconds())
             )
 
-    def spacing(self, share: float) -> timedelta | None:
+    def request_interval(self, share: float) -> timedelta | None:
         """Return the time between two requests that spend this share of the limit.
 
         None if the service has sent no limit.

@@ -42,7 +42,7 @@ class ClientSessionState:
         return timedelta(seconds=self.request_budget.expected_extra_latency(self.clock.monotonic()))
 
     @property
-    def is_slow(self) -> bool:
+    def is_late_or_throttled(self) -> bool:
         """True if the service answers late, for whatever reason, or throttles us."""
         return self.is_budget_exhausted or self.expected_extra_latency > timedelta(0)
 

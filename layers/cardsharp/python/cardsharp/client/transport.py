@@ -95,19 +95,20 @@ class ArenaResponse:
 
 
 class ArenaTransport:
-    """Session of a user at an arena; for one thread at a time.
+    """HTTP transport of a user's requests to an arena; for one thread at a time.
 
-    Without credentials it sends anonymous requests. `counts` counts all requests by kind, and
-    the retries among them as "retries". `session_state` is the state that all sessions of a user at
-    this arena share.
+    Without credentials it sends anonymous requests. `counts` counts all requests by kind,
+    and the retries among them as "retries". `session_state` is the state that all sessions
+    of a user at this arena share.
 
-    The shared budget delays a request in favour of more important ones. An action is exempt,
-    because it must not wait once it is decided: its caller has waited for the budget before.
-    When the budget is used up, the server delays each further request by at most 10 s. That is
-    no failure, so timeouts are then extended by `RequestLimits.max_throttle_delay`; it is
-    logged once per window and counted as "slowed". The same holds while the answers come late
-    without a stated limit: a slow server is not a dead one, and a request that is given up and
-    sent again only waits longer.
+    The shared budget delays a request in favour of more important ones. An action is
+    exempt, because it must not wait once it is decided: its caller has waited for the
+    budget before. When the budget is used up, the server delays each further request by at
+    most 10 s. That is no failure, so timeouts are then extended by
+    `RequestLimits.max_throttle_delay`; it is logged once per window and counted as
+    "slowed". The same holds while the answers come late without a stated limit: a slow
+    server is not a dead one, and a request that is given up and sent again only waits
+    longer.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class ArenaTransport:
         Raises `ArenaError`; its `outcome_unknown` is True if a write may have been carried out.
         """
         limit = request.timeout
-        if self.session_state.is_slow:
+        if self.session_state.is_late_or_throttled:
             self.counts["slowed"] += 1
             limit += self._limits.max_throttle_delay
         limit = min(limit, request.max_timeout)

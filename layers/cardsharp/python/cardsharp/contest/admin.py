@@ -78,7 +78,10 @@ class ContestAdmin:
         self._records, self._clock = records, clock
 
     def add_team(self, name: str, strategy: str | None = None) -> tuple[TeamEntry, str]:
-        """Add a team and return it with its password, see `ContestRecords.add_team`."""
+        """Add a team; return it with its new password.
+
+        See `ContestRecords.add_team`.
+        """
         team, password = self._records.add_team(name, strategy)
         self.add_history_entry(
             f"{name} entered" + (f" from round {team.since} on" if team.since > 1 else "")
@@ -267,7 +270,7 @@ class ContestAdmin:
             if change.before is None and change.partition.endswith(f"#{FREEZE_KIND}"):
                 changes += self._records.build_name_announcement_writes()
         undone = replace(last_action, undone=True)
-        self._records.apply_admin_changes(
+        self._records.commit_admin_changes(
             lambda _action_number: (self._build_action_put(undone, None), *changes),
             reopens=_can_start_matches(last_action.changes),
         )
@@ -295,7 +298,7 @@ class ContestAdmin:
             return (self._build_action_put(act, 0), *expected)
 
         with suppress(WriteConflict):
-            self._records.apply_admin_changes(commit, reopens=_can_start_matches(altered))
+            self._records.commit_admin_changes(commit, reopens=_can_start_matches(altered))
             return act
         raise ConfigError(
             "Another organiser has just changed the contest. Check its state and try again."

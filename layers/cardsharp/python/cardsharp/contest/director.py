@@ -102,7 +102,7 @@ class ContestDirector:
                 and (decision := self._decide_pairing(pairing)) is not None
             }
             if not news:
-                self._matches.read_later_rounds(max(pairing.round for pairing in pairings))
+                self._matches.load_later_rounds(max(pairing.round for pairing in pairings))
                 return pairings, decided
             decided |= news
 
@@ -198,7 +198,7 @@ class ContestDirector:
         """Return a match's facts in the order of the pairing's teams; read its moves only once."""
         if summary.id not in self._match_reports:
             self._match_reports[summary.id] = self._match_host.match_report(summary.id)
-        return self._match_reports[summary.id].facts_in_order(pairing.teams)
+        return self._match_reports[summary.id].facts_in_team_order(pairing.teams)
 
 
 class ContestRunner:

@@ -112,7 +112,7 @@ class FullMatchReport:
     is_over: bool
     absent_teams: tuple[TeamId, ...] = ()
 
-    def facts_in_order(self, teams: tuple[TeamId, ...]) -> MatchResultFacts:
+    def facts_in_team_order(self, teams: tuple[TeamId, ...]) -> MatchResultFacts:
         """Return the facts in the order of these teams."""
         return self.facts.reordered([self.teams.index(team) for team in teams])
 
@@ -189,7 +189,7 @@ class ContestMatches:
                 )
                 self._loaded_rounds.add(round_number)
 
-    def read_later_rounds(self, last_known_round: int) -> None:
+    def load_later_rounds(self, last_known_round: int) -> None:
         """Read rounds beyond the last determined one, whose pairings a ruling may have removed."""
         for round_number in count(last_known_round + 1):
             previous_count = len(self._summaries)
@@ -212,11 +212,11 @@ class ContestMatches:
         return ((which.key, view) for which, view in self._summaries.items())
 
     def ended_matches_except(
-        self, counted: Collection[str]
+        self, counted_ids: Collection[str]
     ) -> Iterator[tuple[Pairing, MatchSummary]]:
         """Yield the ended matches that are not in `counted`, each with its pairing."""
         for which, view in self._summaries.items():
-            if view.score is not None and view.id not in counted:
+            if view.score is not None and view.id not in counted_ids:
                 round_number = int(view.tags[0].rpartition("_Round")[2])
                 yield Pairing(which.key, round_number, "round", view.teams), view
 

@@ -46,7 +46,7 @@ class ContestSettings:
 
     @property
     def practice_tag(self) -> str:
-        """The tag of its practice."""
+        """Tag of the practice matches of the contest."""
         return f"{self.name}-practice"
 
     @property
@@ -106,7 +106,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class PairingResult:
-    """State of a pairing: the ids of its matches, and the facts of those that have ended."""
+    """Result of a pairing so far: wins, winner, match ids, and facts of the ended matches."""
 
     pairing: str
     round: int

@@ -98,7 +98,7 @@ class PracticeDirector:
         account = self._match_host.match_report(summary.id)
         if account.last_move_at is None:
             raise MalformedResponse("The arena's response has no time of the match's last move.")
-        facts, absent_teams = account.facts_in_order(summary.teams), account.absent_teams
+        facts, absent_teams = account.facts_in_team_order(summary.teams), account.absent_teams
         meeting = PracticeMatch(
             match_number, summary.teams, summary.id, account.last_move_at, facts, absent_teams
         )

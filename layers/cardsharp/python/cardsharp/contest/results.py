@@ -115,7 +115,7 @@ class ContestRecords(ContestTeamStore):
             )
         return first_round
 
-    def apply_admin_changes(
+    def commit_admin_changes(
         self, changes: Callable[[int], Sequence[Write]], *, reopens: bool
     ) -> None:
         """Commit an action's changes, which get its number; raise `WriteConflict` if others act.

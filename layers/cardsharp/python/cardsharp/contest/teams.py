@@ -356,10 +356,10 @@ def all_documents(documents: DocumentStore, partition: str) -> Iterator[Document
 
 
 def build_document_put(
-    key: Key, kind: TypeAdapter[Any], value: object, expected: int | None = None
+    key: Key, kind: TypeAdapter[Any], value: object, expected_version: int | None = None
 ) -> Put:
     """Build the write of a value as a document; `expected` is its current version."""
-    return Put(key, kind.dump_python(value, mode="json"), expected)
+    return Put(key, kind.dump_python(value, mode="json"), expected_version)
 
 
 def _build_player_put(team: TeamEntry) -> Put:

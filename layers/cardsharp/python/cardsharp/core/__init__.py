@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from cardsharp.core.credentials import DIGEST_REALM, Credentials, digest_ha1
     from cardsharp.core.metrics import ALARM_METRICS, MetricName, Metrics
-    from cardsharp.core.private_files import create_private_file, restrict_permissions
+    from cardsharp.core.private_files import ensure_private_file, restrict_to_owner
     from cardsharp.core.queue import NO_DELAY, Message, Queue
     from cardsharp.core.redaction import redact, register_secrets
     from cardsharp.core.text_files import DecodedText, decode_text, read_text, read_valid_json_text
@@ -41,14 +41,14 @@ __all__ = (
     "SystemClock",
     "TimeSource",
     "Waitable",
-    "create_private_file",
     "decode_text",
     "digest_ha1",
+    "ensure_private_file",
     "read_text",
     "read_valid_json_text",
     "redact",
     "register_secrets",
-    "restrict_permissions",
+    "restrict_to_owner",
     "run_periodically",
     "to_local",
     "utc_now",
@@ -72,14 +72,14 @@ __getattr__ = lazy_exports(
         "SystemClock": "clock",
         "TimeSource": "clock",
         "Waitable": "clock",
-        "create_private_file": "private_files",
+        "ensure_private_file": "private_files",
         "decode_text": "text_files",
         "digest_ha1": "credentials",
         "read_valid_json_text": "text_files",
         "read_text": "text_files",
         "redact": "redaction",
         "register_secrets": "redaction",
-        "restrict_permissions": "private_files",
+        "restrict_to_owner": "private_files",
         "run_periodically": "clock",
         "to_local": "time_zones",
         "utc_now": "clock",

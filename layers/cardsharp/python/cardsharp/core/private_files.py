@@ -9,7 +9,7 @@ FILE_MODE = 0o600
 _NON_OWNER_BITS = 0o077
 
 
-def create_private_file(path: Path) -> None:
+def ensure_private_file(path: Path) -> None:
     """Create an empty private file, with its folder; restrict one that exists.
 
     A folder that exists stays as it is, because others may use it. Raises `OSError` if file or
@@ -19,10 +19,10 @@ def create_private_file(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
     except FileExistsError:
-        restrict_permissions(path)
+        restrict_to_owner(path)
 
 
-def restrict_permissions(path: Path, mode: int = FILE_MODE) -> None:
+def restrict_to_owner(path: Path, mode: int = FILE_MODE) -> None:
     """Remove all permissions of other users from a file or folder of ours.
 
     By its path, because opening and closing a database would release our locks on it.

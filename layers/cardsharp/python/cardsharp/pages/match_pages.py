@@ -290,7 +290,7 @@ def _describe_outcome(match: RenderedMatch) -> str:
     score = "" if outcome.scores is None else f" {' : '.join(map(str, outcome.scores))}"
     if outcome.winner is None:
         return f"{outcome.result}{score}"
-    return f"{match.header.name(outcome.winner)} won{score}"
+    return f"{match.header.player_name(outcome.winner)} won{score}"
 
 
 def _render_decision(frame: RenderedStep) -> Markup:
@@ -299,7 +299,7 @@ def _render_decision(frame: RenderedStep) -> Markup:
 
 
 def decision_fragment(decision: StoredDecision) -> Markup:
-    """A decision: what was weighed, and why it was made."""
+    """Return a decision as HTML: the weighed options, the choice, and its reason."""
     options = _rank_options(decision.options, decision.action)
     return _render_fragment(
         "thought.html", thought=decision, options=options, chosen=decision.action
@@ -332,5 +332,8 @@ def _format_value(option: StoredOption) -> str:
 
 
 def summary_fragment(analysis: AnalysisView, step_link: str) -> Markup:
-    """Both players' accuracy and the decisions that are marked, each a link to its step."""
+    """Return the HTML of an analysis in short: accuracy and marked decisions.
+
+    The accuracy is both players'; each decision is a link to its step.
+    """
     return _render_fragment("summary.html", explained=analysis, step_link=step_link)

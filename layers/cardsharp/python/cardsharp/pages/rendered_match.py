@@ -83,7 +83,7 @@ class RenderedMatch:
                 if part is not None and part != current_parts.get(name)
             }
             current_parts |= parts
-            player_name = self.header.name(step.seat) if step.seat is not None else ""
+            player_name = self.header.player_name(step.seat) if step.seat is not None else ""
             frames.append(RenderedStep(step, player_name, parts))
         return frames
 

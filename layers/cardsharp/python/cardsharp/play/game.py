@@ -42,7 +42,10 @@ class LazyImport(NamedTuple, Generic[T]):
     args: tuple[str, ...] = ()
 
     def load(self) -> T:
-        """Return the part; raise `ImportError` or `AttributeError` if the path is wrong."""
+        """Import the part and return it.
+
+        Raises `ImportError` or `AttributeError` if the path is wrong.
+        """
         module, _, name = self.import_path.partition(":")
         imported = import_module(module)
         target: Any = getattr(imported, name) if name else imported

@@ -95,7 +95,7 @@ class PagesConfig:
 
 
 class MatchSite:
-    """The pages over one source."""
+    """Web pages with the matches of one source."""
 
     def __init__(self, source: SiteMatchSource, config: PagesConfig = PagesConfig()) -> None:
         self.manner, self._source = config, source
@@ -164,7 +164,7 @@ class MatchSite:
         )
 
     def asset(self, request: Request) -> Response:
-        """GET /page/{name}: what the pages load."""
+        """Serve GET /page/{name}: a style sheet, script or other file that the pages load."""
         name = request.path_params["name"]
         if name not in ASSETS:
             raise HTTPException(HTTPStatus.NOT_FOUND)

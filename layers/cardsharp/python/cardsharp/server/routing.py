@@ -26,7 +26,7 @@ RESPONSE_MARGIN = timedelta(seconds=3)  # time of an invocation that is reserved
 
 
 class ErrorBody(BaseModel, frozen=True, extra="forbid"):
-    """The reason for a refusal or failure."""
+    """Body of an error response, with the reason for the refusal or failure."""
 
     error: str
 

@@ -48,7 +48,10 @@ class Subscriber:
 
 
 class WebSocketConnections(Protocol):
-    """Open connections, wherever they end."""
+    """Interface to open WebSocket connections by their ids: send texts to them and close them.
+
+    It does not matter where the connections end.
+    """
 
     def send(self, connection: str, text: str) -> None:
         """Send a text within about a second; raise `ConnectionGone` if that is not possible."""

@@ -62,10 +62,10 @@ class Delete(NamedTuple):
 
 
 class Increment(NamedTuple):
-    """Add to a counter unconditionally; a missing counter begins at 0.
+    """Write that adds to a counter without a version condition, up to `max_value`.
 
-    It is read as a document of version 1 with the body `{"count": ...}`, and never exceeds
-    `max_value`.
+    A missing counter begins at 0. The counter is read as a document of version 1 with the
+    body `{"count": ...}`, and never exceeds `max_value`.
     """
 
     key: Key

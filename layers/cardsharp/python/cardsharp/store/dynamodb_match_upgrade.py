@@ -24,7 +24,7 @@ Summarize = Callable[[MatchRecord, Sequence[MoveRecord]], Summaries]
 _LEGACY_HEADER_NAMES = ("header_json", "outcome_json")
 
 
-def legacy_match_ids(table: DynamoTable) -> list[str]:
+def legacy_finished_match_ids(table: DynamoTable) -> list[str]:
     """Return the ids of the finished matches whose items an earlier version wrote."""
     keys = table.query_index_keys(
         "by-status", "match_status = :key", items.expression_values(key=MatchStatus.FINISHED)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import stamina
 
-from cardsharp.core.private_files import create_private_file, restrict_permissions
+from cardsharp.core.private_files import ensure_private_file, restrict_to_owner
 from cardsharp.errors import StoreError
 
 _log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class SqliteFile:
         if self._read_only:
             database = f"{self._path.absolute().as_uri()}?mode=rw"
         elif database != MEMORY_PATH and not self._path.exists():
-            create_private_file(self._path)
+            ensure_private_file(self._path)
         wait = _EXCLUSIVE_BUSY_TIMEOUT if exclusive else _BUSY_TIMEOUT
         self._db = sqlite3.connect(
             database,
@@ -188,7 +188,7 @@ class SqliteFile:
         """Restrict the file and its sidecars to its owner, and switch to a write-ahead log."""
         if str(self._path) != MEMORY_PATH:
             for end in ("", *_SIDECARS):
-                restrict_permissions(Path(f"{self._path}{end}"))
+                restrict_to_owner(Path(f"{self._path}{end}"))
         if self._schema.is_exclusive:
             self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self._db.execute("PRAGMA journal_mode = WAL")

@@ -66,8 +66,8 @@ class PollerShift:
         """Begin a new generation; raises `StoreError`."""
         self.generation = self.generations.start_generation()
 
-    def is_window_open(self, current_time: datetime) -> bool:
-        """Return True if a listening window is open, or if there are none."""
+    def is_listening_time(self, current_time: datetime) -> bool:
+        """Return True if a listening window is open at this time, or if there are no windows."""
         return not self.windows or any(window.is_open(current_time) for window in self.windows)
 
     def is_relieved(self) -> bool:

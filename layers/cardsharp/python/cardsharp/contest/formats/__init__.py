@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cardsharp.contest.formats.double_elimination import DoubleElimination
     from cardsharp.contest.formats.ladder import LadderFormat
     from cardsharp.contest.formats.pairing import MatchScore, Pairing, PairingOutcome, SeriesRules
-    from cardsharp.contest.formats.pods import PodFormat
+    from cardsharp.contest.formats.pods import MultiTeamMatchFormat
     from cardsharp.contest.formats.round_robin import RoundRobin
     from cardsharp.contest.formats.swiss import Swiss
 
@@ -28,9 +28,9 @@ __all__ = (
     "Format",
     "LadderFormat",
     "MatchScore",
+    "MultiTeamMatchFormat",
     "Pairing",
     "PairingOutcome",
-    "PodFormat",
     "RoundByRoundFormat",
     "RoundRobin",
     "SeriesRules",
@@ -48,7 +48,7 @@ __getattr__ = lazy_exports(
         "MatchScore": "pairing",
         "Pairing": "pairing",
         "PairingOutcome": "pairing",
-        "PodFormat": "pods",
+        "MultiTeamMatchFormat": "pods",
         "RoundByRoundFormat": "base",
         "RoundRobin": "round_robin",
         "SeriesRules": "pairing",

@@ -29,7 +29,7 @@ BYE_POINTS = 0.5  # points for a bye: the mean of all places of a match
 
 @register_format("tables")
 @dataclass(frozen=True, slots=True)
-class PodFormat(RoundByRoundFormat):
+class MultiTeamMatchFormat(RoundByRoundFormat):
     """Format with several teams in a match; a round is drawn when the previous one has ended.
 
     In the first round the best seeds are kept apart. Later the best team so far gets the

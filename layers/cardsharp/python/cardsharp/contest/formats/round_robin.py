@@ -59,7 +59,7 @@ class RoundRobin(LateEntryFormat):
         return tuple(sorted(pairings, key=lambda pairing: pairing.round))
 
     def round_count(self, _team_count: int) -> None:
-        """Return None, as a team may join at any time."""
+        """Return the number of rounds: None, as a team may join at any time."""
 
     def scores(self, teams: SeededTeams, outcomes: PairingOutcomes) -> dict[TeamId, float]:
         """Return the points: one for a won pairing, a half for a level pairing."""

@@ -61,7 +61,7 @@ class PairingBox:
 
 @dataclass(frozen=True, slots=True)
 class BoxConnector:
-    """From the right of one box to a side of another, 0 or 1."""
+    """Line from the right of one box to a side of another, 0 or 1."""
 
     start: PairingBox
     end: PairingBox

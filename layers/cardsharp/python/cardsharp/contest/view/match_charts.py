@@ -61,8 +61,12 @@ class Histogram2D:
     counts: tuple[tuple[int, ...], ...]
 
 
-class RankingRow(NamedTuple):
-    """A player's line: spans as shares of the length, each of a part, and the player's figure."""
+class RankedBar(NamedTuple):
+    """Bar of a player in a ranked bar chart, with the figure beside it.
+
+    A span is its start, its end and the index of its part; both ends are shares of the
+    chart's length.
+    """
 
     name: str
     spans: tuple[tuple[float, float, int], ...]
@@ -74,7 +78,7 @@ class RankedBarChart:
     """Ranking of players from top to bottom; `legend` names the parts if there are several."""
 
     title: str
-    lines: tuple[RankingRow, ...]
+    lines: tuple[RankedBar, ...]
     legend: tuple[str, ...] = ()
 
 
@@ -191,7 +195,7 @@ def _chart_ratings(
     for name, item in sorted(ratings_by_player.items(), key=lambda item: -item[1].value):
         interval = (at(item.value - item.margin), at(item.value + item.margin), 0)
         value_span = (at(item.value) - 0.006, at(item.value) + 0.006, 1)
-        lines.append(RankingRow(name, (interval, value_span), str(item.rounded)))
+        lines.append(RankedBar(name, (interval, value_span), str(item.rounded)))
     return _build_ranking("Ratings in Elo points, with 95 % intervals", lines)
 
 
@@ -207,7 +211,7 @@ def _chart_turn_ends(matches_by_player: Mapping[str, _PlayerMatches]) -> RankedB
         if total := sum(counts):
             ends = [sum(counts[:index]) / total for index in range(4)]
             spans = tuple((ends[index], ends[index + 1], index + 1) for index in range(3))
-            lines.append(RankingRow(name, spans, f"{counts[1] / total:.0%}".replace("%", " %")))
+            lines.append(RankedBar(name, spans, f"{counts[1] / total:.0%}".replace("%", " %")))
     lines.sort(key=lambda line: line.spans[1][1] - line.spans[1][0])
     legend = ("banked", "bust (the figure)", "out of time")
     return _build_ranking("How turns ended", lines, legend) if lines else None
@@ -233,14 +237,14 @@ def _chart_figure(
     if max_value <= 0:
         return None
     lines = [
-        RankingRow(name, ((0.0, max(0.0, value) / max_value, 1),), _format_value(value))
+        RankedBar(name, ((0.0, max(0.0, value) / max_value, 1),), _format_value(value))
         for name, value in sorted(values.items(), key=lambda item: -item[1])
     ]
     return _build_ranking(title, lines)
 
 
 def _build_ranking(
-    title: str, lines: Sequence[RankingRow], legend: tuple[str, ...] = ()
+    title: str, lines: Sequence[RankedBar], legend: tuple[str, ...] = ()
 ) -> RankedBarChart:
     """Return a chart of the first players; only the tables have the others."""
     title_suffix = (

@@ -41,7 +41,7 @@ class MeanMatchStats:
     seconds: float
 
 
-def match_stats(matches: Sequence[tuple[MatchResultFacts, Sequence[int]]]) -> MeanMatchStats:
+def mean_match_stats(matches: Sequence[tuple[MatchResultFacts, Sequence[int]]]) -> MeanMatchStats:
     """Return the statistics of matches, each for the teams at the given places."""
     return MeanMatchStats(
         points=_mean(
@@ -223,7 +223,7 @@ class ContestOverview:
         won = sum(facts.winner == team_index for facts, team_index in played)
         ties = sum(facts.winner is None for facts, _ in played)
         matches = won, ties, len(played) - won - ties
-        stats = match_stats([(facts, (team_index,)) for facts, team_index in played])
+        stats = mean_match_stats([(facts, (team_index,)) for facts, team_index in played])
         fate = self._describe_team_status(team, pairings[1])
         return StandingsRow(places, team, fate, score, pairings, matches, stats)
 
@@ -291,5 +291,5 @@ class ContestOverview:
 def _build_round_row(title: str, tag: str, results: Sequence[PairingResult]) -> RoundStatsRow:
     played = [facts for result in results for _match, facts in result.finished_match_ids_and_facts]
     decided = sum(result.decided for result in results)
-    of_all = match_stats([(facts, range(len(facts.points))) for facts in played])
+    of_all = mean_match_stats([(facts, range(len(facts.points))) for facts in played])
     return RoundStatsRow(title, tag, len(results), decided, len(played), of_all)

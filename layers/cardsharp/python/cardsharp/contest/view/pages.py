@@ -39,7 +39,7 @@ def running_matches_fragment(
     running: Iterable[LiveMatch] = (),
     _contest_names: Sequence[str] = (),
 ) -> str:
-    """Return the part of the page that changes with every move, as HTML."""
+    """Return the running matches as HTML: the part of the page that changes with every move."""
     return _render_page("running.jinja", ContestOverview(records, running))
 
 

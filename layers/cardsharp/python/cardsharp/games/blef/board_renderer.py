@@ -24,7 +24,7 @@ def _render_step(header: Header, step: ReplayStep) -> BoardParts:
     hands, thought = step.public_state.get("hands"), step.decision
     visible_hands = hands if isinstance(hands, Mapping) else {}
     if not visible_hands and thought is not None and thought.position:
-        visible_hands = {header.name(step.seat): thought.position.get("hand")}
+        visible_hands = {header.player_name(step.seat): thought.position.get("hand")}
     return _render_round(step.turn, step.public_state.get("history"), visible_hands)
 
 

@@ -46,7 +46,9 @@ def _render_step(header: Header, step: ReplayStep) -> BoardParts:
     state = step.public_state
     banks, scores = _to_text_lists(state.get("banks")), to_text_list(state.get("scores"))
     first, second = (
-        render_part(header.name(seat), _render_bank(map(parse_card, bank)), f"{score} points")
+        render_part(
+            header.player_name(seat), _render_bank(map(parse_card, bank)), f"{score} points"
+        )
         for seat, (bank, score) in enumerate(zip(banks, scores, strict=True))
     )
     unseen = state.get("unseen")

@@ -70,9 +70,9 @@ class CaptainJudge(Judge):
                 yield build_decision_point(step, position, thought)
 
     def estimate_first_side_luck(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float:
-        """Return the sum over all cards that came.
+        """Return the luck of the first side: the sum of the luck of all cards that came.
 
-        The card's value less the mean of the possible ones.
+        The luck of a card is its value less the mean of the possible ones.
         """
         brought = 0.0
         for step, position, _ in steps_with_positions(moves):

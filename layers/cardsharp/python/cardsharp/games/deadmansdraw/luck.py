@@ -40,7 +40,7 @@ from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import Simula
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
     TurnSearch,
     expected_best_of_three,
-    group_all_suits,
+    group_equivalent_by_suit,
 )
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 
@@ -160,7 +160,9 @@ def _evaluate_cards(
 ) -> dict[int, float]:
     """Return the value of each of the cards, equal within a group of equivalent cards."""
     values, card_numbers = dict[int, float](), card_numbers_in(cards)
-    for card, group_size in group_all_suits(cards, turn.own_bank, turn.barred, is_fine=True):
+    for card, group_size in group_equivalent_by_suit(
+        cards, turn.own_bank, turn.barred, is_fine=True
+    ):
         values |= dict.fromkeys(card_numbers[:group_size], value_of(card))
         del card_numbers[:group_size]
     return values

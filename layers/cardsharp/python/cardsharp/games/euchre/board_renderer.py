@@ -82,7 +82,7 @@ def _render_seat(header: Header, step: ReplayStep, seat: int) -> Markup:
         Markup('<p class="quiet">{}</p>').format(", ".join([*dealer_mark, *bids]) or "no bid yet"),
         Markup('<div class="held">{}</div>').format(hand) if hand else EMPTY_MARKUP,
     )
-    player_name = header.name(seat)
+    player_name = header.player_name(seat)
     has_name = seat < len(header.players) and header.players[seat] != player_name
     title = f"{player_name}, {header.players[seat]}" if has_name else player_name
     won = _read_trick_winners(step).count(seat)
@@ -113,7 +113,7 @@ def _render_middle(header: Header, step: ReplayStep) -> Markup:
     title = "Trumps, alone" if step.public_state.get("alone") else "Trumps"
     lain = Markup("<figure>{}<figcaption>{}</figcaption></figure>")
     trick = [
-        lain.format(_render_labelled_card(step, card), header.name(seat))
+        lain.format(_render_labelled_card(step, card), header.player_name(seat))
         for seat, card in _read_seat_texts(step, "trick")
     ]
     on_table = render_row(trick) if trick else EMPTY_MARKUP

@@ -11,7 +11,9 @@ GAME = Game(
     starter_module="cardsharp_tools.games.euchre.starter",
     ladder_strategies=("random", "rules", "pimc"),
     http_service=LazyImport("cardsharp.games.euchre.service.bootstrap:SERVICE"),
-    play_typical_match=LazyImport("cardsharp_tools.games.euchre.remote_player:play_random_game"),
+    play_typical_match=LazyImport(
+        "cardsharp_tools.games.euchre.remote_player:play_service_against_itself"
+    ),
     simulation=LazyImport("cardsharp.games.euchre.simulation:EuchreSimulation"),
     duel_extras=LazyImport("cardsharp_tools.games.euchre.lab_adapter:EuchreLabAdapter"),
     program_protocol=LazyImport("cardsharp_tools.games.euchre.program_protocol:CODEC"),

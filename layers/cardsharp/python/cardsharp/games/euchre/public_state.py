@@ -141,7 +141,7 @@ class PublicState:
         return len(winners) - odd, odd
 
     @property
-    def current_leader(self) -> int:
+    def current_trick_leader(self) -> int:
         """Seat that leads the current or next trick; it may be a seat that sits out.
 
         The protocol names seat 0 for the first trick even if it sits out.
@@ -226,7 +226,7 @@ def _find_next_play(table: PublicState) -> PendingDecision | None:
     trick = table.current_trick
     if not trick and len(table.tricks) == TRICKS:
         return None
-    seat = trick[-1].seat + 1 if trick else table.current_leader
+    seat = trick[-1].seat + 1 if trick else table.current_trick_leader
     out = table.seats_sitting_out
     while seat % 4 in out:
         seat += 1

@@ -58,7 +58,7 @@ def _open_match(
     """Open a match at one of our seats, within the limits of the settings."""
     seat = find_seat(dependencies.vault, match_id)
     settings = dependencies.settings
-    with HostedGameClient(seat.url, settings.limits, settings.proxy) as client:
+    with HostedGameClient(seat.url, settings.request_limits, settings.proxy) as client:
         yield build_seat_match(folder, seat, client, Random())
 
 
@@ -87,7 +87,10 @@ class HostedBotMatch:
         return self.seat.match_header(self.hosted_game.game.name)
 
     def observe(self, recorded_facts: MoveFacts) -> Observation[Any]:
-        """Join the game if we have not yet; return its state with the moves not yet recorded."""
+        """Join the game if we have not yet; return its state with the moves not yet recorded.
+
+        Joining again changes nothing.
+        """
         self.client.join(self.seat.game, self.seat.nickname, self.seat.secret)
         return self._observe(recorded_facts)
 
@@ -140,7 +143,7 @@ def outcome_of(game_body: HostedGameBody, name: str) -> Body | None:
 
 @dataclass(frozen=True, slots=True)
 class HostedBotTurn:
-    """Our turn."""
+    """Turn of our seat in a hosted game."""
 
     match: HostedBotMatch
     game_body: HostedGameBody
@@ -155,11 +158,11 @@ class HostedBotTurn:
         )
 
     def intent_body(
-        self, result: DecisionResult[Decision[Any]], decided_at: datetime, worker_id: str
+        self, decision_result: DecisionResult[Decision[Any]], decided_at: datetime, worker_id: str
     ) -> Body:
         """Return the intent to record before the move: the decision and its position."""
         return {
-            **intent_body(result, decided_at, worker_id, self.match.seat.strategy),
+            **intent_body(decision_result, decided_at, worker_id, self.match.seat.strategy),
             "seat": self.game_body.turn,
             "turn": self.game_body.count + 1,
             "position": self.game_body.position,
@@ -174,7 +177,10 @@ class HostedBotTurn:
 
 
 class HostedGameClient(ServiceClient):
-    """A session at a service, closed by `with`; every method raises `ArenaError`."""
+    """Client of a service that hosts games, closed by `with`.
+
+    Every method raises `ArenaError`.
+    """
 
     def __init__(self, url: str, limits: RequestLimits, proxy: Proxy | None = None) -> None:
         super().__init__(ArenaTransport(ServiceAddress(url, proxy=proxy), None, limits), limits)

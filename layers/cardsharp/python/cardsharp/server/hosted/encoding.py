@@ -22,7 +22,7 @@ class _HostedGameEncoder:
 
     @cached_property
     def rules(self) -> HostedRules[Any, Any, Any]:
-        """Rules of the hosted game, which encode its positions and actions."""
+        """Rules object of the hosted game, which encodes its positions and actions."""
         return load_hosted_game(self._folder).build_rules()
 
     @cached_property

@@ -92,7 +92,7 @@ class HostedGameStore:
             puts.append(Put(key, asdict(move), expires_at=end))
         self.documents.commit(*puts)
 
-    def count_creation(self, caller: str, max_per_day: int) -> bool:
+    def count_creation_if_allowed(self, caller: str, max_per_day: int) -> bool:
         """Count a game created by a caller today; return False if `max_per_day` is reached."""
         current_time = self.clock.now()
         key = Key(f"caller#{secret_digest(caller)}", current_time.date().isoformat())

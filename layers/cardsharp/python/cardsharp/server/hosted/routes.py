@@ -57,7 +57,7 @@ class HostedService:
             rules = self.hosted_game.build_rules(request.params.seats)
         except ConfigError as error:
             raise bad_request(str(error)) from None
-        if request.caller is not None and not self.store.count_creation(
+        if request.caller is not None and not self.store.count_creation_if_allowed(
             request.caller, MAX_GAMES_PER_DAY
         ):
             raise HttpError(

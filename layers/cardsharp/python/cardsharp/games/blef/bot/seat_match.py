@@ -214,10 +214,12 @@ class BlefBotTurn:
         )
 
     def intent_body(
-        self, result: DecisionResult[Decision[int]], decided_at: datetime, worker_id: str
+        self, decision_result: DecisionResult[Decision[int]], decided_at: datetime, worker_id: str
     ) -> Body:
         """The decision, and the hand and the bets that it was made on."""
-        return intent_body(self.position, result, decided_at, worker_id, self.match.seat.strategy)
+        return intent_body(
+            self.position, decision_result, decided_at, worker_id, self.match.seat.strategy
+        )
 
     def send(self, action: int) -> NextRead:
         """Send the action; only the next read shows its result."""
@@ -247,7 +249,7 @@ def _open_seat_match(
 ) -> AbstractContextManager[BlefBotMatch]:
     """Open the match of one of our seats, within the limits of the settings."""
     settings = dependencies.settings
-    connect = partial(BlefClient, limits=settings.limits, proxy=settings.proxy)
+    connect = partial(BlefClient, limits=settings.request_limits, proxy=settings.proxy)
     return open_match(connect, dependencies.vault, dependencies.dispatcher.clock, match_id)
 
 

@@ -72,9 +72,12 @@ _MIN_CHANGE_INTERVAL = timedelta(milliseconds=2)
 machines say: clients leave out what is not newer than what they know."""
 
 
-def to_closed_round(changed_at: datetime, finished_round: Round) -> ClosedRound:
-    """Return a finished round with its date, shortly before the change that closed it."""
-    return ClosedRound(finished_round, changed_at - _MIN_CHANGE_INTERVAL / 2)
+def to_closed_round(game_changed_at: datetime, finished_round: Round) -> ClosedRound:
+    """Return a finished round as a `ClosedRound` with its time.
+
+    The time is shortly before the change of the game that closed the round.
+    """
+    return ClosedRound(finished_round, game_changed_at - _MIN_CHANGE_INTERVAL / 2)
 
 
 def caller_day_key(day: date, caller: str) -> str:
@@ -97,7 +100,7 @@ class GameStore:
             _build_game_put(game, lifetime, 0), *build_count_updates(game.uuid, None, lifetime)
         )
 
-    def count_creation(self, caller: str, max_per_day: int) -> bool:
+    def count_creation_if_allowed(self, caller: str, max_per_day: int) -> bool:
         """Count a game that a caller creates today; return False at `max_per_day`."""
         current_time = self.clock.now()
         key = Key(f"caller#{caller_day_key(current_time.date(), caller)}", "games")

@@ -159,7 +159,9 @@ class BlefService:
         """
         if self.store.count_unexpired_games() > MAX_GAMES:
             raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, "Too many games started")
-        if caller is not None and not self.store.count_creation(caller, MAX_CREATED_PER_DAY):
+        if caller is not None and not self.store.count_creation_if_allowed(
+            caller, MAX_CREATED_PER_DAY
+        ):
             raise HttpError(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 (
@@ -201,7 +203,7 @@ class BlefService:
 
         def seat(change: GameChangeResult) -> AbstractContextManager[object]:
             nonlocal admitted  # once, however often others come in between
-            admitted = admitted or self.store.count_creation(
+            admitted = admitted or self.store.count_creation_if_allowed(
                 f"agents {caller}", MAX_INVITED_PER_DAY
             )
             if not admitted:

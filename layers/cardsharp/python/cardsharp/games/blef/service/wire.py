@@ -119,7 +119,7 @@ class JoinedBody(ResponseBody):
 
 
 class MessageBody(ResponseBody):
-    """Message about the change that was made."""
+    """Body of the response to a change, with a message about it."""
 
     message: str
 

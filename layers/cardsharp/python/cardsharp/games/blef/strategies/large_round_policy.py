@@ -163,10 +163,10 @@ def _find_bet_card_bits(bet: int) -> int:
 @cache
 def load_large_round_policy() -> LargeRoundPolicy:
     """Load the packaged policy on first use."""
-    return read_policy(DEFAULT_FILE)
+    return map_policy_file(DEFAULT_FILE)
 
 
-def read_policy(file: Path) -> LargeRoundPolicy:
+def map_policy_file(file: Path) -> LargeRoundPolicy:
     """Map a policy file into memory; rows are read on access; raise `ConfigError`."""
     entries, mapped = map_round_tables(file, LARGE_ROUNDS_FORMAT)
     rounds = {

@@ -52,7 +52,7 @@ class RolePolicy:
 
     @property
     def part_count(self) -> int:
-        """Number of parts."""
+        """Number of parts of the policy, one for each last bet."""
         return len(self.offsets) - 1
 
     def rows_after_bet(self, last_bet_index: int) -> PolicyRows:

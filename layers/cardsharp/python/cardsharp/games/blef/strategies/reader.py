@@ -19,7 +19,7 @@ from cardsharp.games.blef.strategies.solved import Solved
 
 @strategy("reader")
 class OpponentReader:
-    """Learns how each opponent decides.
+    """Learns from its decisions how each opponent plays, and plays its best response to that.
 
     Plays by tables against opponents that it cannot exploit.
     """

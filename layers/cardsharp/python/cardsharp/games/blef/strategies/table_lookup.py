@@ -65,7 +65,7 @@ class TableShape:
 
     def row_index(self, role: int, values: Iterable[int], bets: Sequence[int]) -> int:
         """Return the row number for these ranks in hand after these last three bets."""
-        hands = hand_numbers(self.card_counts[role])
+        hands = number_by_hand(self.card_counts[role])
         third_last_bet, previous, last_bet = bets
         if self._index_by_bet[last_bet] > self.full_house_index:
             third_last_bet = previous = NO_BET
@@ -80,7 +80,7 @@ class TableShape:
         return (
             (len(self.bets) + 1)
             * self.third_last_bet_class_count
-            * len(hand_numbers(self.card_counts[role]))
+            * len(number_by_hand(self.card_counts[role]))
         )
 
     @cached_property
@@ -99,8 +99,11 @@ def _classify_bet(bet: int) -> int:
 
 
 @cache
-def hand_numbers(card_count: int) -> dict[tuple[int, ...], int]:
-    """Return the number of each hand of `card_count` cards, by its ranks in ascending order."""
+def number_by_hand(card_count: int) -> dict[tuple[int, ...], int]:
+    """Return the number of each hand of `card_count` cards in the tables' order.
+
+    A hand is given by its ranks in ascending order.
+    """
     every = combinations_with_replacement(_RANK_INDEXES, card_count)
     hands = (hand for hand in every if all(hand.count(v) <= len(SUITS) for v in _RANK_INDEXES))
     return {hand: number for number, hand in enumerate(hands)}

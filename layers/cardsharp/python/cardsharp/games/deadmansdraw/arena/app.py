@@ -61,8 +61,11 @@ class ExtraPages(Protocol):
     ) -> list[Route]:
         """Return the routes of these pages for an arena with these matches and this guard."""
 
-    def hidden_match_filter(self) -> Callable[[ArenaMatch], bool]:
-        """Return a filter for the matches that only the organiser and their players may see."""
+    def hidden_match_predicate(self) -> Callable[[ArenaMatch], bool]:
+        """Return a function that is True for the matches to hide.
+
+        Only the organiser and their players may see them.
+        """
 
 
 class Arena:
@@ -97,7 +100,7 @@ class Arena:
     def mount_pages(self, pages: ExtraPages) -> None:
         """Serve pages beside its own, such as those of a contest that is held there."""
         self._links.insert(0, (pages.title, pages.path))
-        self.referee.hidden_matches = pages.hidden_match_filter
+        self.referee.hidden_matches = pages.hidden_match_predicate
         self.app.router.routes.extend(
             pages.build_routes(self._build_site_info, self.lobby, self._guard)
         )
@@ -129,7 +132,7 @@ def api_routes(api: RestApi, guard: RequestGuard) -> list[Route]:
     authenticated, spectator, hello = (
         guard.authenticated,
         guard.authenticated_or_spectator,
-        guard.anonymous(api.hello),
+        guard.allow_anonymous(api.hello),
     )
     return [
         CaseInsensitiveRoute("/api/hello", hello, "GET"),
@@ -243,7 +246,7 @@ def page_routes(load_pages: "Callable[[], ArenaPages]", guard: RequestGuard) -> 
     authenticated, spectator, anonymous = (
         guard.authenticated,
         guard.authenticated_or_spectator,
-        guard.anonymous,
+        guard.allow_anonymous,
     )
     forms = partial(guard.authenticated, reads=False)
     begins = partial(forms, creates=True)

@@ -53,7 +53,10 @@ class TickMessage(BaseModel):
 
 
 class TickChain:
-    """Chain of ticks, whose state is in an arena's table; `queue` is the queue at `url`."""
+    """Chain of the director's ticks: each tick claims its ticket and sends the next one.
+
+    Its state is in an arena's table; `queue` is the queue at `url`.
+    """
 
     def __init__(self, table: DynamoTable, queue: Queue, url: str) -> None:
         self._table = table

@@ -18,7 +18,7 @@ from cardsharp.games.deadmansdraw.arena.long_poll import IsReady
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.match_list import (
     MatchFilter,
-    busy_days,
+    busy_days_around_month,
     filter_matches,
     parse_day,
     parse_filter,
@@ -192,7 +192,7 @@ class RestApi:
     async def busy_days(self, request: Request, user: User) -> Response:
         """Serve GET /api/matches/busydays: the days around a month on which matches began."""
         day = parse_day(request.query_params.get("at", "today"), self._referee.current_time())
-        return json_response(busy_days(self._referee.matches_for(user), day))
+        return json_response(busy_days_around_month(self._referee.matches_for(user), day))
 
     # --- shared ----------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class ArenaMatch:
         return None if index is None else self.pairing.players[index]
 
     @property
-    def visible_move_count_in_turn(self) -> int | None:
+    def move_count_in_current_turn(self) -> int | None:
         """Number of moves in the current turn, None between turns.
 
         After a natural end it stays the number of the last turn.
@@ -141,7 +141,7 @@ def apply_player_action(
     return next_match, replace(move, user_action=action_json(action))
 
 
-def force_end_turn(
+def end_overdue_turn(
     match: ArenaMatch, origin: RequestTimeAndAddress
 ) -> tuple[ArenaMatch, ArenaMove]:
     """The match after the player to move ran out of time (docs/spec/arena.md section 5).

@@ -112,7 +112,7 @@ def local_day(moment: datetime) -> date:
     return to_local(moment).date()
 
 
-def busy_days(matches: Iterable[ArenaMatch], day: date | None) -> list[str]:
+def busy_days_around_month(matches: Iterable[ArenaMatch], day: date | None) -> list[str]:
     """Return the days on which matches began, the oldest first, around the month of `day`."""
     days = {local_day(match.started_at) for match in matches}
     if day is not None:

@@ -27,7 +27,7 @@ from cardsharp.games.deadmansdraw.arena.match import (
     RequestTimeAndAddress,
     apply_player_action,
     begin_match,
-    force_end_turn,
+    end_overdue_turn,
     terminate_match,
 )
 from cardsharp.games.deadmansdraw.arena.match_creation import parse_create_request
@@ -221,13 +221,16 @@ class Referee:
         )
 
     def apply_action(self, match: ArenaMatch, action: Action, ip: str | None) -> ArenaMove:
-        """Apply a permitted action; raise `WriteConflict` if another move came meanwhile."""
+        """Apply a permitted action, or end the turn if it is overdue; return the move.
+
+        Raises `WriteConflict` if another move came meanwhile.
+        """
         # The time at which the request arrived decides, not the time at which the watchdog would
         # look. So a late action ends the turn by force even if the watchdog has not done it yet.
         # The version check of `save_move` lets only one of the two write.
         origin = RequestTimeAndAddress(self.current_time(), ip)
         if self.is_overdue(match, origin.received_at):
-            next_match, move = force_end_turn(match, origin)
+            next_match, move = end_overdue_turn(match, origin)
         else:
             next_match, move = apply_player_action(match, action, origin)
         self.lobby.save_move(next_match, move)
@@ -268,7 +271,7 @@ class Referee:
         for match in list(self.lobby.running_matches()):
             if has_any_tag(match, tags) and self.is_overdue(match, origin.received_at, grace):
                 try:
-                    next_match, move = force_end_turn(match, origin)
+                    next_match, move = end_overdue_turn(match, origin)
                     self.lobby.save_move(next_match, move)
                 except RulesError:
                     _log.debug("The overdue turn of match %s cannot be ended", match.id)

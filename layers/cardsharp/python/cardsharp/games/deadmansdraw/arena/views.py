@@ -63,7 +63,7 @@ def common_match_json(match: ArenaMatch, options: ViewOptions) -> Json:
         "lastMoveAt": iso_milliseconds(match.last_move_at),
         "moveCount": match.moves,
         "turnCount": match.turn,
-        "moveCountInTurn": match.visible_move_count_in_turn,
+        "moveCountInTurn": match.move_count_in_current_turn,
         "state": _state_json(
             state, piles=options.may_see_piles(match), ends_match=options.ends_match
         ),
@@ -96,7 +96,7 @@ def list_view(match: ArenaMatch, options: ViewOptions) -> Json:
 def condensed_view(match: ArenaMatch, users: UserDirectory) -> Json:
     """Return the condensed view of a match, with its piles as numbers of cards."""
     state = match.state
-    in_turn = match.visible_move_count_in_turn
+    in_turn = match.move_count_in_current_turn
     winner = None if state.outcome is None else state.outcome.winner
     return {
         "id": match.id,

@@ -39,15 +39,15 @@ from cardsharp.games.deadmansdraw.cards import Card
 from cardsharp.games.deadmansdraw.events import Event
 from cardsharp.games.deadmansdraw.fallback import decide_in_time, fallback_for_unreadable_match
 from cardsharp.games.deadmansdraw.history.log_records import (
-    MoveTracker,
+    MoveSummarizer,
     ends_turn,
+    fallback_intent_body,
     header_body,
     intent_body,
     match_end_event,
     missing_match_outcome_body,
-    new_facts,
+    new_or_changed_facts,
     outcome_body,
-    unreadable_intent_body,
 )
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.play.decision_runner import DecisionResult
@@ -94,7 +94,10 @@ class ArenaBotMatch:
         """Always None: only an observation supplies the header of an arena's match."""
 
     def observe(self, recorded_facts: MoveFacts) -> Observation[Action]:
-        """Return the match as it is now, for a log that has the `recorded_facts` facts."""
+        """Return the match as it is now, with the moves that are not in `recorded_facts`.
+
+        There is nothing to join: the arena seats the players when a match is created.
+        """
         return self._build_observation(
             self.players.own_seat.client.get_match(self.match_id), recorded_facts
         )
@@ -118,7 +121,7 @@ class ArenaBotMatch:
 
     def set_next_action_timeout(self, seat: ArenaBotPlayer) -> Body:
         """Set the timeout of the next action; return it as a field of the action's intent."""
-        self.action_timeout = seat.client.action_timeout(self.turn_timeout)
+        self.action_timeout = seat.client.max_action_flight_time(self.turn_timeout)
         return {IN_FLIGHT_SECONDS: self.action_timeout.total_seconds()}
 
     def _build_observation(self, view: MatchView, recorded: MoveFacts) -> Observation[Action]:
@@ -129,7 +132,7 @@ class ArenaBotMatch:
         if not seats:
             raise NotFound(404, "the match has no seat of ours; check the user's id")
         moves = {move.sequence_id: past_move_from_view(move) for move in view.moves}
-        facts = new_facts(view, recorded)
+        facts = new_or_changed_facts(view, recorded)
         late = (
             move.timed_out_player in seats
             for sequence, move in moves.items()
@@ -169,7 +172,7 @@ class ArenaBotMatch:
         """Return the text of each move for readers of the log; none if a move is unreadable."""
         try:
             public_info = initial_public_info(view, moves.values())
-            tracker = MoveTracker(public_info, view.player_names)
+            tracker = MoveSummarizer(public_info, view.player_names)
             return {
                 move.sequence_id: tracker.summarize(
                     moves[move.sequence_id], parse_timestamp(move.at)
@@ -276,10 +279,15 @@ class ArenaTurn(NamedTuple):
         )
 
     def intent_body(
-        self, result: DecisionResult[Decision[Action]], decided_at: datetime, worker_id: str
+        self,
+        decision_result: DecisionResult[Decision[Action]],
+        decided_at: datetime,
+        worker_id: str,
     ) -> Body:
         """The decision, the position that it was made on, and how long the action may take."""
-        body = intent_body(self.position, result, decided_at, worker_id, self.seat.strategy_name)
+        body = intent_body(
+            self.position, decision_result, decided_at, worker_id, self.seat.strategy_name
+        )
         return {**body, **self.match.set_next_action_timeout(self.seat)}
 
     def send(self, action: Action) -> "ArenaTurn | NextRead":
@@ -362,10 +370,15 @@ class FallbackTurn(NamedTuple):
         return DecisionResult(Decision(action, self.reason), error=self.reason)
 
     def intent_body(
-        self, result: DecisionResult[Decision[Action]], decided_at: datetime, worker_id: str
+        self,
+        decision_result: DecisionResult[Decision[Action]],
+        decided_at: datetime,
+        worker_id: str,
     ) -> Body:
         """Return the body of the intent: the action, and why no strategy could decide."""
-        body = unreadable_intent_body(result.decision.action, self.reason, decided_at, worker_id)
+        body = fallback_intent_body(
+            decision_result.decision.action, self.reason, decided_at, worker_id
+        )
         return {**body, **self.match.set_next_action_timeout(self.seat)}
 
     def send(self, action: Action) -> NextRead:

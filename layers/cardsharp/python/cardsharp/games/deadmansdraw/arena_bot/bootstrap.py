@@ -36,12 +36,12 @@ class ArenaBotDependencies:
 
     @property
     def clock(self) -> Clock:
-        """The time."""
+        """Clock that the bot goes by."""
         return self.dispatcher.clock
 
     @property
     def match_log(self) -> MatchLog:
-        """The match log."""
+        """Match log in which the bot's matches are stored."""
         return self.dispatcher.match_log
 
     @property
@@ -66,7 +66,7 @@ class ArenaBotDependencies:
             build_poller_generations(settings.store), settings.pollers, windows=settings.windows
         )
         # The poller itself repeats what failed, so that every request for the list is paced.
-        with self.build_client(replace(settings.limits, max_attempts=1)) as client:
+        with self.build_client(replace(settings.request_limits, max_attempts=1)) as client:
 
             def sign_in() -> None:
                 with suppress(StoreError, ConfigError):
@@ -89,7 +89,7 @@ class ArenaBotDependencies:
         return self.settings.credentials().user
 
     @property
-    def default_strategy_name(self) -> str:
+    def strategy_name_without_override(self) -> str:
         """Name of our seat's strategy without an operator's override."""
         return self.settings.strategy or GAME.default_strategy
 
@@ -100,7 +100,7 @@ class ArenaBotDependencies:
         """
         override = self.dispatcher.runtime_settings.read().strategy
         if override is None:
-            return self.default_strategy_name
+            return self.strategy_name_without_override
         registry_for(GAME.strategy_package).factory(override)
         return override
 
@@ -114,7 +114,10 @@ class ArenaBotDependencies:
 
     @contextmanager
     def refresh_credentials_on_401(self) -> Iterator[None]:
-        """Fetch the password again if the arena rejects it, so that the next try has a new one."""
+        """Fetch the password again if the block raises `Unauthorized`, and raise that again.
+
+        So the next attempt has the new password.
+        """
         try:
             yield
         except Unauthorized:
@@ -134,7 +137,7 @@ class ArenaBotDependencies:
         digest = settings.arena_auth == "digest"
         contact = self.session_state_of(credentials.user)
         return ArenaClient(
-            settings.address, credentials, limits or settings.limits, digest, contact
+            settings.address, credentials, limits or settings.request_limits, digest, contact
         )
 
 

@@ -46,7 +46,7 @@ def run_session(match_id: str, context: InvocationContext) -> SessionResult:
             dummy = seat(dummy_credentials, settings.dummy_strategy)
         players = BotAndDummySeats(me, dummy, assembly.match_log)
         meet = match_opener(players, assembly.clock, assembly.match_tags_to_play())
-        timing, version = settings.timing, settings.version or BUILD
+        timing, version = settings.session_timing, settings.version or BUILD
         bot = Bot(
             GAME.name,
             meet,
@@ -67,5 +67,5 @@ def _choose_strategy_name(assembly: ArenaBotDependencies) -> str:
     try:
         return assembly.current_strategy_name()
     except ConfigError as error:
-        _log.error("%s %s plays instead.", error, assembly.default_strategy_name)
-        return assembly.default_strategy_name
+        _log.error("%s %s plays instead.", error, assembly.strategy_name_without_override)
+        return assembly.strategy_name_without_override

@@ -100,7 +100,7 @@ class ArenaClient(ServiceClient):
                 "Something answers, but it is no arena; check the address."
             ) from None
 
-    def players(self) -> list[wire_views.PlayerView]:
+    def players_with_idle_times(self) -> list[wire_views.PlayerView]:
         """Return all players of the arena with their idle times; for the admin only."""
         params = {"idle": "true"}
         call = ArenaRequest(
@@ -194,7 +194,7 @@ class ArenaClient(ServiceClient):
         parse = wire.parse_view if response.status == _HTTP_GONE else wire.parse_match_with_events
         return parse(response.body)
 
-    def action_timeout(self, turn_timeout: timedelta | None = None) -> timedelta:
+    def max_action_flight_time(self, turn_timeout: timedelta | None = None) -> timedelta:
         """Return the time that an action sent now may be in flight in such a turn.
 
         An arena that answers in time has a share of the turn, which leaves time to look and to
@@ -203,7 +203,7 @@ class ArenaClient(ServiceClient):
         """
         limits = self._limits
         longest = limits.action_timeout + limits.max_throttle_delay
-        if self.session_state.is_slow:
+        if self.session_state.is_late_or_throttled:
             return longest
         share = timedelta(0) if turn_timeout is None else turn_timeout * ACTION_SHARE
         return min(max(limits.action_timeout, share), longest)

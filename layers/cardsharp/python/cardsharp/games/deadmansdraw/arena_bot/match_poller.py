@@ -41,7 +41,10 @@ MAX_DOUBLINGS = 4  # of the pause after an error: from 3 s they lead beyond 30 s
 
 @dataclass(slots=True)
 class MatchPoller:
-    """Poller of an arena for matches to play; `refresh_credentials` fetches the latest password."""
+    """Poller that asks an arena for matches to play and queues them for workers.
+
+    `refresh_credentials` fetches the latest password.
+    """
 
     arena_client: ArenaClient
     dispatcher: MatchDispatcher
@@ -88,7 +91,7 @@ class MatchPoller:
     def _should_listen(self) -> bool:
         """Return True in a listening window, while a match runs, or if the store fails."""
         current_time = self.dispatcher.clock.now()
-        if self.shift.is_window_open(current_time):
+        if self.shift.is_listening_time(current_time):
             return True
         try:
             until = self.dispatcher.runtime_settings.read().awake_until
@@ -187,7 +190,7 @@ class MatchPoller:
         It is short only if the arena permits it and another match could be taken.
         """
         timing = self.timing
-        spacing = self.arena_client.session_state.request_budget.spacing(LIST_SHARE)
+        spacing = self.arena_client.session_state.request_budget.request_interval(LIST_SHARE)
         max_matches = self._max_matches
         is_full = max_matches is not None and len(self.dispatcher.running_ids) >= max_matches
         if spacing is None or is_full:

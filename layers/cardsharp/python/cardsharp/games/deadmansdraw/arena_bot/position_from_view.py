@@ -116,7 +116,7 @@ def next_position(
 
 
 def past_move_from_view(move: MoveView) -> PastMove:
-    """A recorded move in the rules' own terms."""
+    """Convert a recorded move of an arena's view into a past move of a position."""
     player = next((e.player_index for e in move.events if e.player_index is not None), None)
     return PastMove(move.turn_id, player, events_from_view(move.events))
 

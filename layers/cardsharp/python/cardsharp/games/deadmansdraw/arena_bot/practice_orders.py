@@ -40,11 +40,11 @@ class PracticeMatchOrder(OperatorOrder):
 
 
 def place_order(event: Mapping[str, Any], context: InvocationContext) -> Sequence[str]:
-    """Create the practice matches of an order and return their ids.
+    """Carry out an order: create its practice matches and return their ids.
 
-    Raises `InvalidInput` if the order is invalid, `ConfigError` if new matches are paused or
-    the operator's strategy does not exist, and `ArenaError` if the arena refused, or failed
-    after some matches were created.
+    Raises `InvalidInput` if the order is invalid, `ConfigError` if new matches are paused
+    or the operator's strategy does not exist, and `ArenaError` if the arena refused, or
+    failed after some matches were created.
     """
     order, assembly = PracticeMatchOrder.parse(event), dependencies_for(context)
     assembly.current_strategy_name()

@@ -179,11 +179,11 @@ class MoveView(_WireView):
 
 
 class StateView(_WireView):
-    """Public part of the table.
+    """Public part of a match's state in the arena's JSON: the table.
 
-    The player to act is `active_player_index` of the match, as the state's own index is stale
-    between turns (docs/spec/arena.md section 5). `winner_idx` None has no meaning until the
-    match is finished.
+    The player to act is `active_player_index` of the match, as the state's own index is
+    stale between turns (docs/spec/arena.md section 5). `winner_idx` None has no meaning
+    until the match is finished.
     """
 
     banks: tuple[BankView, BankView]

@@ -36,14 +36,14 @@ class ArenaAdmin(Protocol):
         """Return a match with all its moves, with `debug` also the action of each."""
 
     def create_match(self, params: MatchParams) -> MatchCreatedView:
-        """A new match."""
+        """Create a match and return the response of the arena."""
 
     def terminate(
         self, match_id: str, winner_id: str | None = None, comment: str | None = None
     ) -> MatchView:
         """End a match by decision and return it as it is then."""
 
-    def players(self) -> list[PlayerView]:
+    def players_with_idle_times(self) -> list[PlayerView]:
         """All players, each with how long ago the arena heard of it."""
 
 
@@ -98,7 +98,7 @@ class ArenaMatchHost:
 
     def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
         """Return the seconds since the last activity of each player, None if there was none."""
-        return {player.id: player.idle_seconds for player in self._arena.players()}
+        return {player.id: player.idle_seconds for player in self._arena.players_with_idle_times()}
 
 
 def _to_match_summary(view: MatchView) -> MatchSummary:

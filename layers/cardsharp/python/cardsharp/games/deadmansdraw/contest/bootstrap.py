@@ -58,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 
 class TickHandler:
-    """Work of the ticks; `active_contests` returns the contests to direct.
+    """Handler of the ticks of a director; `active_contests` returns the contests to direct.
 
     It keeps the runners of the contests from one tick to the next. If another process took a
     tick in between, it starts with new ones, as that process may have begun matches. For a
@@ -80,7 +80,7 @@ class TickHandler:
         self._next_ticket = 0
         self._contest_runners: dict[str, ContestRunner] = {}
 
-    def run_tick(self, ticket: int, message_id: str) -> bool:
+    def run_tick_if_claimed(self, ticket: int, message_id: str) -> bool:
         """Run the tick if the message holds its ticket; return True if another tick follows."""
         if not self._tick_chain.claim(ticket, message_id):
             return False
@@ -95,7 +95,7 @@ class TickHandler:
     def run_tick_if_stalled(self, message_id: str) -> bool:
         """Restart the chain if it is broken or missing; return True if another tick follows."""
         ticket = self._tick_chain.stalled_ticket()
-        return ticket is not None and self.run_tick(ticket, message_id)
+        return ticket is not None and self.run_tick_if_claimed(ticket, message_id)
 
     def _run_tick(self) -> bool:
         """Run one tick; return True if a match runs or a contest may begin matches."""
@@ -143,7 +143,7 @@ def run_director(environment: Mapping[str, str], body: str | None, message_id: s
     except InvalidInput:
         work.play_house_turns(parse_match_message(body).match_id)
         return False
-    return work.tick_handler.run_tick(tick.ticket, message_id)
+    return work.tick_handler.run_tick_if_claimed(tick.ticket, message_id)
 
 
 class DirectorDependencies(NamedTuple):
@@ -158,7 +158,7 @@ class DirectorDependencies(NamedTuple):
     queue: SqsQueue
 
     def play_house_turns(self, match_id: str) -> None:
-        """Play a match while it waits for teams of the stack.
+        """Play the turns of teams that the stack plays itself, while a match waits for one.
 
         If the time is up, another message for the match is queued.
         """

@@ -44,7 +44,7 @@ class InProcessArena:
         self._referee, self._table, self._is_house_player = referee, table, is_house_player
         self._presence = DynamoPresence(table)
 
-    def players(self) -> list[PlayerView]:
+    def players_with_idle_times(self) -> list[PlayerView]:
         """Return all players, each with the seconds since its last activity."""
         idle = self._presence.idle_seconds_by_player(self._referee.current_time())
         accounts = self._referee.book.players_by_id.values()
@@ -91,9 +91,10 @@ class InProcessArena:
 
 
 class InProcessTurnClient:
-    """Seat of a house player; an action is rejected if the match has moved since it was read.
+    """Client by which a house player reads its match and acts, in the arena's own process.
 
-    The seat sees what its player may see, and no more.
+    An action is rejected if the match has moved since it was read. The client sees what its
+    player may see, and no more.
     """
 
     def __init__(self, referee: Referee, player: str) -> None:

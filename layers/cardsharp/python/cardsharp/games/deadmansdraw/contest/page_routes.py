@@ -44,8 +44,11 @@ class ContestPages:
     ) -> None:
         self._contests, self._clock = contests, clock
 
-    def hidden_match_filter(self) -> Callable[[ArenaMatch], bool]:
-        """Return a filter for the matches that only the organiser and their players may see."""
+    def hidden_match_predicate(self) -> Callable[[ArenaMatch], bool]:
+        """Return a function that is True for the matches to hide.
+
+        Only the organiser and their players may see them.
+        """
         # Slow to load, and needed by no player.
         from cardsharp.contest.freeze import build_freeze_filter  # noqa: PLC0415
 
@@ -99,7 +102,7 @@ class ContestPages:
             CaseInsensitiveRoute("/contest/running", contest_endpoint(is_full_page=False), "GET"),
             *(
                 CaseInsensitiveRoute(
-                    f"/contest/{name}", guard.anonymous(_build_asset_endpoint(name)), "GET"
+                    f"/contest/{name}", guard.allow_anonymous(_build_asset_endpoint(name)), "GET"
                 )
                 for name in ASSETS
             ),

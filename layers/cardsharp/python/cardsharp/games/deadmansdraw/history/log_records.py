@@ -67,7 +67,7 @@ def intent_body(
     }
 
 
-def unreadable_intent_body(
+def fallback_intent_body(
     action: Action, reason: str, decided_at: datetime, worker: str
 ) -> dict[str, object]:
     """Return the intent of a fallback action for a view that is not understood."""
@@ -136,7 +136,7 @@ def facts_body(move: MoveView) -> dict[str, object]:
     return move.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def new_facts(view: MatchView, recorded: Mapping[int, Body]) -> dict[int, Body]:
+def new_or_changed_facts(view: MatchView, recorded: Mapping[int, Body]) -> dict[int, Body]:
     """Return the facts of all moves of a view that are not `recorded`, or recorded differently.
 
     A move differs if it was made at another time.
@@ -148,7 +148,7 @@ def new_facts(view: MatchView, recorded: Mapping[int, Body]) -> dict[int, Body]:
     }
 
 
-class MoveTracker(NamedTuple):
+class MoveSummarizer(NamedTuple):
     """Summarizes a match move by move; `public_info` is that before the next move.
 
     `names` are the players' by seat.

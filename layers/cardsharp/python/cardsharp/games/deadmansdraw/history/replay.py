@@ -50,7 +50,7 @@ NamedCard = Annotated[Card, PlainValidator(_card_from_name)]
 Cards = Annotated[tuple[NamedCard, ...], BeforeValidator(_split_card_names)]
 
 
-class StoredEffect(StoredModel):
+class StoredPendingEffect(StoredModel):
     """Effect that waits for an answer, as stored."""
 
     effect: str
@@ -64,7 +64,7 @@ class StoredPosition(StoredModel):
     me: int
     banks: tuple[Cards, Cards]
     play_area: Cards = ()
-    pending: StoredEffect | None = None
+    pending: StoredPendingEffect | None = None
     discard_pile: Cards = ()
     unseen: Cards = ()
     known_top: NamedCard | None = None

@@ -137,7 +137,7 @@ class Adaptive:
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Return the captain's decision, with the weights for the most likely opponent."""
-        self._opponent_observer.watch(position)
+        self._opponent_observer.update_from_position(position)
         weights = self._opponent_observer.belief.best_weights_name()
         if weights != GENERAL_WEIGHTS:
             decision = self._decide_with_weights(weights, position)
@@ -194,7 +194,7 @@ class _OpponentObserver:
         self._decision_tracker = ObservedDecisionExtractor(self._match_key[1])
         self.belief, self.gifts = self._prior_belief.copy(), ExploitBudget()
 
-    def watch(self, position: DeadMansDrawPosition) -> None:
+    def update_from_position(self, position: DeadMansDrawPosition) -> None:
         """Update belief and budget by all moves before `position`."""
         table = position.seat, frozenset(position.unseen) | cards_from_draw_pile(position.history)
         if (

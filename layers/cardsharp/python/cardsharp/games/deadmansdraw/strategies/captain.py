@@ -26,10 +26,10 @@ from cardsharp.games.deadmansdraw.strategies import (
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     answer_would_bust,
     bank_gain,
+    bank_loss,
     busting_card_count,
     suits_in_play,
     total_bank_gain,
-    value_loss,
 )
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     CARD_NUMBER,
@@ -39,7 +39,7 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
 from cardsharp.games.deadmansdraw.strategies.search.endgame import (
     EndgameSolver,
     EndgameTurn,
-    NodeLimitExceeded,
+    SearchLimitExceeded,
 )
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SearchLimits,
@@ -230,7 +230,7 @@ def _solve_endgame(
     turn = EndgameTurn(*sets, root.area, root.saved, root.known_top)
     try:
         values = [_evaluate_action(position, action, endgame, turn) for action in actions]
-    except NodeLimitExceeded:
+    except SearchLimitExceeded:
         values = []
     return tuple(values), endgame.ends
 
@@ -296,9 +296,9 @@ def _describe_option(position: DeadMansDrawPosition, action: Action) -> str:
 def _describe_answer(position: DeadMansDrawPosition, pending: PendingEffect, card: Card) -> str:
     match pending.effect_type:
         case EffectType.CANNON | EffectType.SWORD:
-            return f"costs the opponent {value_loss(position.opponent_bank, card)}"
+            return f"costs the opponent {bank_loss(position.opponent_bank, card)}"
         case EffectType.HOOK:
-            return f"puts {value_loss(position.own_bank, card)} at stake again"
+            return f"puts {bank_loss(position.own_bank, card)} at stake again"
         case EffectType.ORACLE:
             return "is the next card"
         case _:

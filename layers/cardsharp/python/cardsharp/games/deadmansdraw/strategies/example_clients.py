@@ -50,7 +50,7 @@ class ExampleNodeClient:
         )
 
     def choose_answer(self, position: DeadMansDrawPosition, _pending: PendingEffect) -> Action:
-        """Return the server's own choice. It is not called for a Kraken."""
+        """Answer a pending effect with the server's own choice. It is not called for a Kraken."""
         return autopick(position)
 
 

@@ -50,7 +50,7 @@ class ValuedBank:
         self._removal_cache: dict[Card, tuple[ValuedBank, int]] = {}
 
     @cached_property
-    def costliest_top(self) -> Card:
+    def costliest_top_card(self) -> Card:
         """Top card whose loss costs most; of equal ones, the first."""
         return max(self.tops, key=lambda card: self.bank_and_cost_without_card(card)[1])
 
@@ -294,7 +294,7 @@ class ActionEvaluator:
             case Suit.CANNON if turn.opponent_bank.tops:
                 return [
                     self.value_of_cannon_target(
-                        turn, turn.opponent_bank.costliest_top, kraken_draws
+                        turn, turn.opponent_bank.costliest_top_card, kraken_draws
                     )
                 ]
             case _:

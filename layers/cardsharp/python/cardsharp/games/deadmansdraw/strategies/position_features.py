@@ -36,14 +36,14 @@ def answer_would_bust(position: DeadMansDrawPosition, card: Card) -> bool:
     return not shoots and card.suit in suits_in_play(position)
 
 
-def value_loss(bank: Bank, card: Card) -> int:
+def bank_loss(bank: Bank, card: Card) -> int:
     """Return how much the value of `bank` falls without its highest card of that suit."""
     return bank.score - bank.without(card).score
 
 
 def costliest_card(bank: Bank, cards: Iterable[Card]) -> Card:
     """Return the first of `cards` whose loss lowers the value of `bank` most."""
-    return max(cards, key=lambda top: value_loss(bank, top))
+    return max(cards, key=lambda top: bank_loss(bank, top))
 
 
 def pending_effect_targets(position: DeadMansDrawPosition) -> tuple[Card, ...]:

@@ -16,10 +16,10 @@ from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, strategy
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     bank_gain,
+    bank_loss,
     busting_card_count,
     pending_effect_targets,
     suits_in_play,
-    value_loss,
 )
 from cardsharp.games.deadmansdraw.transitions import sword_targets
 
@@ -91,7 +91,7 @@ def cannon_discard_value(position: DeadMansDrawPosition, card: Card) -> int:
 
 def opponent_loss(position: DeadMansDrawPosition, card: Card) -> int:
     """Return the points that the opponent loses with a card."""
-    return value_loss(position.opponent_bank, card) if card in position.opponent_bank else 0
+    return bank_loss(position.opponent_bank, card) if card in position.opponent_bank else 0
 
 
 def placement_value(position: DeadMansDrawPosition, card: Card) -> int:
@@ -117,11 +117,11 @@ def effect_value(position: DeadMansDrawPosition, suit: str) -> int:
             return TREASURE_BONUS * ((Suit.KEY if suit == Suit.CHEST else Suit.CHEST) in area)
         case Suit.CANNON:
             return max(
-                (value_loss(opponent_bank, card) for card in opponent_bank.top_cards()), default=0
+                (bank_loss(opponent_bank, card) for card in opponent_bank.top_cards()), default=0
             )
         case Suit.SWORD:
             robbed = (
                 card for card in sword_targets(own_bank, opponent_bank) if card.suit not in area
             )
-            return max((card.value + value_loss(opponent_bank, card) for card in robbed), default=0)
+            return max((card.value + bank_loss(opponent_bank, card) for card in robbed), default=0)
     return 0

@@ -15,7 +15,7 @@ from cardsharp.games.deadmansdraw.strategies.lookahead import ActionEvaluator
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     answer_would_bust,
     bank_gain,
-    value_loss,
+    bank_loss,
 )
 from cardsharp.play.strategy import format_percent
 
@@ -37,7 +37,7 @@ class Steady:
         weighing = _PositionEvaluation(position)
         options = tuple(map(weighing.option, position.legal_actions()))
         ranked = sorted(options, key=_option_sort_key, reverse=True)
-        return DeadMansDrawDecision(ranked[0].action, weighing.reason(*ranked[:2]), options)
+        return DeadMansDrawDecision(ranked[0].action, weighing.explain_choice(*ranked[:2]), options)
 
 
 def _option_sort_key(option: PointsOption) -> tuple[float, int]:
@@ -76,7 +76,7 @@ class _PositionEvaluation:
         value = self.look.value_of_answer(pending, action.card)
         return PointsOption(action, value, self._describe_answer(pending, action.card))
 
-    def reason(self, best: PointsOption, second: PointsOption | None = None) -> str:
+    def explain_choice(self, best: PointsOption, second: PointsOption | None = None) -> str:
         """Return one sentence on the reason for playing `best`."""
         action, pending = best.action, self.position.pending
         if action.type is ActionType.END_TURN:
@@ -109,7 +109,7 @@ class _PositionEvaluation:
     def _describe_effect(self, pending: PendingEffect, card: Card) -> str:
         match pending.effect_type:
             case EffectType.CANNON | EffectType.SWORD:
-                return f"costs the opponent {value_loss(self.position.opponent_bank, card)} points"
+                return f"costs the opponent {bank_loss(self.position.opponent_bank, card)} points"
             case EffectType.HOOK:
                 return "plays a card of the bank again"
             case _:

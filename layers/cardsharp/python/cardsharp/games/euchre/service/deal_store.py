@@ -119,7 +119,7 @@ class DealRecord:
         """The events in order; the last one with a key replaces the earlier ones."""
         return tuple({event.key: event for event in self.raw_events}.values())
 
-    def find_event(self, key: EventKey) -> Event | None:
+    def find_last_event(self, key: EventKey) -> Event | None:
         """Return the last event with that key, or None."""
         return next((event for event in reversed(self.raw_events) if event.key == key), None)
 

@@ -116,7 +116,7 @@ def event_from_notification(notification: Notification) -> Event:
 def stored_answer(request: QuestionRequest, record: DealRecord) -> Event | None:
     """Return the stored answer to the same question, if it is still among the offered ones."""
     stored, offered = (
-        record.find_event(event_from_answer(request, fallback_action(request)).key),
+        record.find_last_event(event_from_answer(request, fallback_action(request)).key),
         _offered_cards(request),
     )
     if isinstance(stored, DiscardEvent | PlayEvent) and offered is not None:
@@ -201,7 +201,7 @@ def _visible_discard(record: DealRecord, table: PublicState, seat: int) -> int |
         return None
     if seat != DEALER:
         return FACE_DOWN
-    swap = record.find_event(("swap",))
+    swap = record.find_last_event(("swap",))
     return swap.card if isinstance(swap, DiscardEvent) else None
 
 
@@ -294,7 +294,7 @@ def _iter_opening_states(record: DealRecord) -> Iterator[PublicState]:
     There is no lone defender, or, if the caller plays alone, either opponent may be one.
     """
     turn_card, bids = record.cards[TURN_CARD_INDEX], bids_by_index(record)
-    swap = record.find_event(("swap",))
+    swap = record.find_last_event(("swap",))
     if isinstance(swap, DiscardEvent):
         bids = bids_ending_with(record, swap.caller_seat, Bid(turn_card & 3))
     table = PublicState(turn_card, bids)
@@ -306,7 +306,7 @@ def _iter_opening_states(record: DealRecord) -> Iterator[PublicState]:
         yield table
         return
     defenses = [
-        record.find_event(("defense", (call.caller_seat + offset) % 4)) for offset in (1, 3)
+        record.find_last_event(("defense", (call.caller_seat + offset) % 4)) for offset in (1, 3)
     ]
     for defences in ((False, False), (True,), (False, True)):
         # Only the documents' clients tell; whoever is not told of may have said either.

@@ -118,7 +118,7 @@ class EuchreService:
 
         def note() -> None:
             record = self.store.read(key)
-            if record is not None and record.find_event(event.key) != event:
+            if record is not None and record.find_last_event(event.key) != event:
                 self.store.append(record, event)
 
         self._retry_store_call(key, "an event is not stored", note)

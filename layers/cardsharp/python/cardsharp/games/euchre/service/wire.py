@@ -126,7 +126,7 @@ Info = Annotated[object, Field(description="Anything, for people; ignored.")]
 
 
 class ProtocolMessage(BaseModel):
-    """A request or an answer."""
+    """Base class of the requests and answers of the Euchre protocol."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,

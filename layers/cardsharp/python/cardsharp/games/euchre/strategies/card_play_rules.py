@@ -25,7 +25,7 @@ _INFINITE_PRICE = 1000
 
 
 @cache
-def lead_rule(trump: Suit) -> ChooseLead:
+def make_lead_rule(trump: Suit) -> ChooseLead:
     """Return the rule for leads, a function that expects more than one legal card."""
     trumps, side_lead = trump_layout(trump).trumps, _build_side_lead_rule(trump)
 
@@ -72,7 +72,7 @@ def _build_side_lead_rule(trump: Suit) -> Callable[[CardMask, CardMask], CardMas
 
 
 @cache
-def follow_rule(trump: Suit) -> ChooseFollow:
+def make_follow_rule(trump: Suit) -> ChooseFollow:
     """Return the rule for following, a function that expects more than one legal card."""
     cards = trump_layout(trump)
     trumps, spare = cards.trumps, cards.spare

@@ -14,8 +14,8 @@ from cardsharp.games.euchre.strategies.card_play_rules import (
     CALLER,
     CALLERS_PARTNER,
     DEFENDER,
-    follow_rule,
-    lead_rule,
+    make_follow_rule,
+    make_lead_rule,
 )
 from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
 
@@ -126,7 +126,7 @@ def playout_points(
     `hands` are the cards of each seat. `hidden` are the cards that each seat was not dealt, without
     a turn card that was turned down. Played cards are removed from both here.
     """
-    lead, follow = lead_rule(order.trump), follow_rule(order.trump)
+    lead, follow = make_lead_rule(order.trump), make_follow_rule(order.trump)
     suit, trumps, on_caller_side = order.suit, order.trumps, order.on_caller_side
     next_seats, place, follower_count = order.next_seats, order.place, order.chairs - 1
     current_hands, seat = [*hands], trick_state.seat

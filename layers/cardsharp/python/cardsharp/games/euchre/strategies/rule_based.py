@@ -12,7 +12,7 @@ from cardsharp.games.euchre.strategies import (
     zero_elapsed_seconds,
 )
 from cardsharp.games.euchre.strategies.bidding import card_mask, value_hand
-from cardsharp.games.euchre.strategies.card_play_rules import follow_rule, lead_rule
+from cardsharp.games.euchre.strategies.card_play_rules import make_follow_rule, make_lead_rule
 from cardsharp.games.euchre.strategies.playout import play_order
 from cardsharp.games.euchre.strategies.trump_layout import CardMask, trump_layout
 
@@ -87,7 +87,7 @@ def _choose_lead(
     position: EuchrePosition, call: TrumpCall, hand: CardMask, hidden: CardMask
 ) -> tuple[CardMask, str]:
     bits, place = trump_layout(call.suit), play_order(call).place[position.seat]
-    is_first_trick, lead = not position.public_state.tricks, lead_rule(call.suit)
+    is_first_trick, lead = not position.public_state.tricks, make_lead_rule(call.suit)
     card = lead(hand, hidden, place, is_first_trick)
     if card & bits.trumps:
         # With a side card added (the lowest bit), the rule still leads trumps: it wants to draw
@@ -111,7 +111,7 @@ def _choose_follow(
         winner == position.partner,
         len(table.current_trick) == 3 - len(table.seats_sitting_out),
     )
-    card = follow_rule(call.suit)(hand, hidden, led, best, partners, is_last)
+    card = make_follow_rule(call.suit)(hand, hidden, led, best, partners, is_last)
     if partners and (is_last or best & bits.trumps or hidden & led < best):
         return card, "The partner wins the trick."
     if not (hand & led or hand & bits.trumps) & (led | bits.trumps) & -(best << 1):

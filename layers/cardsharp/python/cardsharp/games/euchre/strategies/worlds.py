@@ -16,7 +16,7 @@ from cardsharp.games.euchre.position import EuchrePosition
 from cardsharp.games.euchre.public_state import DEALER, MAX_BIDS, SEATS, TrumpCall
 from cardsharp.games.euchre.rules import HAND_SIZE
 from cardsharp.games.euchre.strategies.bidding import bid_likelihood, card_mask, value_hand
-from cardsharp.games.euchre.strategies.card_play_rules import follow_rule, lead_rule
+from cardsharp.games.euchre.strategies.card_play_rules import make_follow_rule, make_lead_rule
 from cardsharp.games.euchre.strategies.playout import (
     ALL_CARDS,
     CardPlayState,
@@ -122,7 +122,7 @@ class WorldSampler:
         return (
             likely
             if self._play_history is None
-            else likely * _SURPRISE_LIKELIHOODS[self._play_history.surprises(world)]
+            else likely * _SURPRISE_LIKELIHOODS[self._play_history.count_surprises(world)]
         )
 
     def _resample(
@@ -215,7 +215,7 @@ class _PlayHistory:
             if seat != position.seat
         ]
 
-    def surprises(self, world: EuchreWorld) -> int:
+    def count_surprises(self, world: EuchreWorld) -> int:
         """Return the number of plays that contradict the rules, given the cards of that world."""
         hands = [self._cards.mask_from_card_set(hand) for hand in world.hands]
         hidden = world.not_dealt_masks_by_seat(self._call, self._turn_card)
@@ -234,11 +234,11 @@ class _PlayHistory:
         if stage.cards_in_trick:
             partners = stage.winning_seat == stage.seat ^ 2
             is_last = stage.cards_in_trick == self._seating.chairs - 1
-            ruled = follow_rule(trump)(
+            ruled = make_follow_rule(trump)(
                 hand, hidden, stage.suit_led, stage.winning_card, partners, is_last
             )
         else:
-            ruled = lead_rule(trump)(
+            ruled = make_lead_rule(trump)(
                 hand, hidden, self._seating.place[stage.seat], not stage.played_cards
             )
         if ruled == play.card:

@@ -56,7 +56,7 @@ class QuotaEnforcer:
         finally:
             self._concurrent_requests[user.id] -= 1
 
-    def count_created_match(self, user: User) -> None:
+    def consume_match_quota(self, user: User) -> None:
         """Count a match about to be created; raise `HttpError` if the daily quota is used up."""
         max_matches = self._quotas.max_matches_per_day
         if (

@@ -153,7 +153,7 @@ class RequestGuard:
                 return with_etag(PlainTextResponse("Unauthorized", 401))
             with self._quota_enforcer.reserve_concurrent_request(user):
                 if creates:
-                    self._quota_enforcer.count_created_match(user)
+                    self._quota_enforcer.consume_match_quota(user)
                 pace = await self._throttle_user(request, user)
                 response = await _handle_errors(handler(request, user))
                 response.headers.update({} if pace is None else pace.headers)
@@ -180,7 +180,7 @@ class RequestGuard:
                 request, address, lambda: handler(request, SPECTATOR_USER)
             )
 
-        to_all = self.anonymous(looked_at)
+        to_all = self.allow_anonymous(looked_at)
 
         async def endpoint(request: Request) -> Response:
             signs_in = "authorization" in request.headers or only_player(request.query_params)
@@ -188,7 +188,7 @@ class RequestGuard:
 
         return endpoint
 
-    def anonymous(self, handler: Endpoint) -> Endpoint:
+    def allow_anonymous(self, handler: Endpoint) -> Endpoint:
         """Return an endpoint that needs no authentication."""
         return self._wrap_endpoint(handler, is_throttled=True)
 
@@ -213,7 +213,7 @@ class RequestGuard:
             self._login_throttle.check_attempt_allowed(address, name)
         user = self._authenticator.authenticate(auth_request)
         if user is not None:
-            self._login_throttle.remember_login_address(address, user.id)
+            self._login_throttle.trust_login_address(address, user.id)
             getattr(request.state, "signed_in", lambda: None)()
         return user
 

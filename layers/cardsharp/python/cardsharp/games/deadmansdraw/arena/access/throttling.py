@@ -45,7 +45,7 @@ class MemoryWindowCounter:
         self._cleanup_size = _CLEANUP_THRESHOLD
 
     def count(self, key: str, window: timedelta) -> WindowCount:
-        """Count one more."""
+        """Count one more request of `key` and return the count of its window."""
         current_time = self._clock()
         previous = self._counts.get(key)
         if previous is None or previous.ends_at <= current_time:
@@ -79,7 +79,7 @@ class ThrottleResult:
 
 
 class RequestThrottle:
-    """Counts the requests of each key in fixed windows."""
+    """Throttle that counts the requests of each key in fixed windows, and delays some."""
 
     def __init__(self, limit: int, clock: TimeSource) -> None:
         self._limit = limit
@@ -143,7 +143,7 @@ class LoginThrottle:
                 429, "There were too many wrong passwords. Wait a minute and try again."
             )
 
-    def remember_login_address(self, address: str, user: str) -> None:
+    def trust_login_address(self, address: str, user: str) -> None:
         """Record that a user signed in from an address: it is never locked out for that user."""
         if len(self._trusted_logins) >= _CLEANUP_THRESHOLD:
             self._trusted_logins.clear()

@@ -27,7 +27,7 @@ from cardsharp.games.deadmansdraw.arena.access.users import User, UserDirectory
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.match_list import (
     MatchFilter,
-    busy_days,
+    busy_days_around_month,
     filter_matches,
     query_flag,
 )
@@ -85,7 +85,7 @@ class GeneralArenaPages:
         selected = filter_matches(
             self._referee.matches_for(user, active=match_filter.active), match_filter, self._clock()
         )
-        days = busy_days(self._referee.matches_for(user), None)[::-1]
+        days = busy_days_around_month(self._referee.matches_for(user), None)[::-1]
         context = {"wanted": match_filter, "days": days, "user": user, "spectator": SPECTATOR_USER}
         filters, rows = (
             render_template("filters.jinja", **context),

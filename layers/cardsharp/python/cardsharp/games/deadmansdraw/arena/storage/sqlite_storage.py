@@ -91,7 +91,7 @@ class SqliteStorage:
             )
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the SQLite file."""
         self._file.close()
 
 
@@ -100,7 +100,10 @@ _EMPTY_DIRECTORY = UserDirectory(dict)
 
 
 class ArenaFileReader(SnapshotMatchReader):
-    """The matches of the data file at `path`; raises `ConfigError` if it is none, or in use."""
+    """Reader of the matches in the data file of an arena at `path`.
+
+    Raises `ConfigError` if it is none, or in use.
+    """
 
     def __init__(self, path: Path, player_names: Mapping[str, str]) -> None:
         self._storage, self._player_names = SqliteStorage(path, read_only=True), player_names
@@ -114,7 +117,7 @@ class ArenaFileReader(SnapshotMatchReader):
         super().__init__(self._read_snapshot, listed)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the arena's file."""
         self._storage.close()
 
     def _read_snapshot(self, match_id: str) -> MatchSnapshot | None:

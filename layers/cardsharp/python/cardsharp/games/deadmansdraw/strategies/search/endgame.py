@@ -33,7 +33,7 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import never_late
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
     expected_best_of_three,
-    group_all_suits,
+    group_equivalent_by_suit,
 )
 from cardsharp.games.deadmansdraw.transitions import KRAKEN_DRAWS
 
@@ -47,7 +47,7 @@ _PILES_WITHOUT_CHOICE = frozenset(
 """Draw piles of one last card whose draw leaves no choice."""
 
 
-class NodeLimitExceeded(Exception):
+class SearchLimitExceeded(Exception):
     """Error: the rest of the match takes more nodes than allowed, or time is short."""
 
 
@@ -87,7 +87,7 @@ class EndgameTurn(NamedTuple):
 class EndgameSolver:
     """Solver that searches to the end of the match; all values are win probabilities.
 
-    It raises `NodeLimitExceeded` once it has reached more than `max_nodes` ends of turns, or when
+    It raises `SearchLimitExceeded` once it has reached more than `max_nodes` ends of turns, or when
     `is_late` returns True.
     """
 
@@ -121,7 +121,7 @@ class EndgameSolver:
         # decision on every machine. The clock is only a last resort.
         self.ends += 1
         if self.ends > self._max_nodes or self._is_late():
-            raise NodeLimitExceeded
+            raise SearchLimitExceeded
         if not turn.draw_pile:
             lead = bank_points(banked) - bank_points(turn.opponent_bank)
             return 1.0 if lead > 0 else 0.0 if lead else 0.5
@@ -248,7 +248,7 @@ class EndgameSolver:
 
     def _compute_expected_map_value(self, turn: EndgameTurn) -> float:
         values: list[float] = []
-        for card, group_size in group_all_suits(
+        for card, group_size in group_equivalent_by_suit(
             turn.discard_pile, turn.own_bank, cards_of_same_suits(turn.play_area), is_fine=False
         ):
             values += [self.value_of_taking_map_card(turn, card)] * group_size

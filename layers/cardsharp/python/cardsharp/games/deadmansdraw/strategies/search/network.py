@@ -76,7 +76,7 @@ class ValueNetwork:
             raise ValueError(f"A network has {WEIGHT_COUNT} weights, not {len(weights)}.")
         self.numbers = weights
         begins, goes_on = (
-            weight_rows(weights, output_index) for output_index in range(OUTPUT_COUNT)
+            weight_rows_by_field(weights, output_index) for output_index in range(OUTPUT_COUNT)
         )
         self.begins, self.goes_on = (
             CorrectionNetwork(begins, apart=False),
@@ -84,7 +84,9 @@ class ValueNetwork:
         )
 
 
-def weight_rows(weights: "array[int]", output_index: int) -> dict[str, list[Sequence[int]]]:
+def weight_rows_by_field(
+    weights: "array[int]", output_index: int
+) -> dict[str, list[Sequence[int]]]:
     """Return the rows of weights of a part, by field."""
     rows, start = dict[str, list[Sequence[int]]](), output_index * (WEIGHT_COUNT // OUTPUT_COUNT)
     for name, field in WEIGHT_FIELDS.items():
@@ -144,7 +146,7 @@ class SuitActivations(dict[int, int]):
         lies, rest = divmod(key, PLAY_AREA_OFFSET)
         suit, places = divmod(rest, KEYS)
         start = (lies * self._has_play_area_rows * SUITS + suit) * ROWS_PER_SUIT
-        total = sum(self._rows[start + row] for row in active_rows(places))
+        total = sum(self._rows[start + row] for row in active_weight_rows(places))
         if len(self) >= MAX_CACHED_SUMS:
             self.clear()
         self[key] = total
@@ -163,7 +165,7 @@ def _interpolate_output_weights(knots: list[Sequence[int]], pile_count: int) -> 
     return _pack_lanes(out[:half][::-1]), _pack_lanes(out[half:][::-1])
 
 
-def active_rows(places: int) -> Iterator[int]:
+def active_weight_rows(places: int) -> Iterator[int]:
     """Yield the rows that are active for a suit whose cards are in these places."""
     tops, counts = [0, 0, 0, 0], [0, 0, 0, 0]
     for rank in range(RANKS):

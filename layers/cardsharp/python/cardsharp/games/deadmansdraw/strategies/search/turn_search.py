@@ -70,7 +70,7 @@ class TurnSearch(LeafEvaluator):
         if depth:
             groups = [(RANKS * suit + MIDDLE_CARD[cards], cards.bit_count())]
         else:
-            groups = group_equivalent(turn.own_bank, suit, cards, is_fine=True)
+            groups = group_equivalent_cards(turn.own_bank, suit, cards, is_fine=True)
         total = 0.0
         for card, group_size in groups:
             total += group_size * self.value_of_placing(
@@ -174,7 +174,7 @@ class TurnSearch(LeafEvaluator):
         # Of a Map's three cards the player takes the best. A value for each card of the discard
         # pile is enough: the offers need not be enumerated.
         values = list[float]()
-        for card, group_size in group_all_suits(
+        for card, group_size in group_equivalent_by_suit(
             turn.discard, turn.own_bank, turn.barred, is_fine=depth <= 1
         ):
             values += [self.value_of_taking_map_card(turn, card, depth)] * group_size
@@ -197,7 +197,7 @@ class TurnSearch(LeafEvaluator):
         return total / turn.pile_count
 
 
-def group_equivalent(
+def group_equivalent_cards(
     own_bank: int, suit: int, cards: int, *, is_fine: bool
 ) -> list[tuple[int, int]]:
     """Group cards of a suit by equal value: the card that represents each group, and its size.
@@ -217,10 +217,10 @@ def group_equivalent(
     return groups
 
 
-def group_all_suits(
+def group_equivalent_by_suit(
     cards: int, own_bank: int, single_group_suits: int, *, is_fine: bool
 ) -> Iterator[tuple[int, int]]:
-    """Group a set of cards suit by suit, as `group_equivalent` does.
+    """Group a set of cards suit by suit, as `group_equivalent_cards` does.
 
     The cards of a suit in `single_group_suits` form one group.
     """
@@ -229,7 +229,7 @@ def group_all_suits(
         if of_suit and single_group_suits >> shift & 1:
             yield shift + CARD_BITS[of_suit][0], of_suit.bit_count()
         elif of_suit:
-            yield from group_equivalent(own_bank, suit, of_suit, is_fine=is_fine)
+            yield from group_equivalent_cards(own_bank, suit, of_suit, is_fine=is_fine)
 
 
 def expected_best_of_three(values: list[float]) -> float:

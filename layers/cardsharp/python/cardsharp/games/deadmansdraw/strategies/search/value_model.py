@@ -91,7 +91,7 @@ class ValueModel:
         return low * (KNOT_STEPS - share) + high * share
 
     def weight(self, part: str, index: int) -> int:
-        """Return a number of a part without knots."""
+        """Return the weight at an index of a part of the model without knots."""
         return self.numbers[PART_OFFSETS[part] + index]
 
     def sum_suit_terms(self, keys: list[int], pile_count: int) -> Sums:

@@ -1,0 +1,152 @@
+"""Tests that a strategy file behaves the same in every command and from every folder."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.processes import run_command
+
+COMMANDS = (
+    "play --strict --strategy FILE",
+    "lab duel FILE draw-2 -n 1",
+    "lab profile FILE -n 1",
+    "ladder FILE --to random -n 1",
+    "backtest FILE --match final-2023",
+)
+
+STRATEGY_TEMPLATE = """{before}
+from cardsharp.games.deadmansdraw.actions import END_TURN
+from cardsharp.games.deadmansdraw import Decision, strategy
+
+@strategy("mine")
+class Mine:
+    'Made for a test.'
+
+    def __init__(self, rng):
+        {prepares}
+
+    def decide(self, position):
+        legal = position.legal_actions()
+        assert works() == 16
+        return Decision(END_TURN if END_TURN in legal else legal[0], "It works.")
+"""
+
+POOL_CODE = """
+from multiprocessing import Pool
+from helper import square
+
+def twice(number):
+    return 2 * number
+
+def works(pools=[]):
+    pools or pools.append(Pool(1))
+    [four], [sixteen] = pools[0].map(twice, [2]), pools[0].map(square, [4])
+    return sixteen * four // 4
+"""
+
+READ_DATA_CODE = """
+from pathlib import Path
+
+def works():
+    return int((Path(__file__).parent / "number.txt").read_text())
+"""
+
+
+def write_strategy(folder: Path, setup_code: str, init_code: str = "pass") -> str:
+    """Write a strategy file with such code, and a module and data beside it."""
+    (folder / "helper.py").write_text("def square(number):\n    return number ** 2\n")
+    (folder / "number.txt").write_text("16")
+    file = folder / "mine.py"
+    file.write_text(STRATEGY_TEMPLATE.format(before=setup_code, prepares=init_code))
+    return str(file)
+
+
+def run_with_file(folder: Path, command: str, file: str) -> tuple[int, str]:
+    """Return the exit code and the output of a command."""
+    with run_command(folder, *command.replace("FILE", file).split()) as run:
+        return run.wait_for_exit_code(), run.read_output()
+
+
+@pytest.mark.parametrize(
+    ("module_lines", "command"),
+    [
+        *(pytest.param(POOL_CODE, command, id=f"pool-{command}") for command in COMMANDS),
+        # A process pool imports a file of the folder, too: one command reads data in `make test`.
+        *(
+            pytest.param(
+                READ_DATA_CODE,
+                command,
+                id=f"data-{command}",
+                marks=pytest.mark.slow if number else [],
+            )
+            for number, command in enumerate(COMMANDS)
+        ),
+    ],
+)
+def test_a_strategy_can_use_a_process_pool_and_files_in_its_folder(
+    tmp_path: Path, module_lines: str, command: str
+) -> None:
+    code, output = run_with_file(tmp_path, command, write_strategy(tmp_path, module_lines))
+    assert code in {0, 1 if command.startswith("ladder") else 0}, output
+    assert "no decision" not in output
+    assert "Error" not in output
+    if command.startswith("backtest"):
+        assert "mine.py decides differently" in output
+
+
+ADVICE_BY_CODE = {
+    "from .helper import square": "write `from helper import ...`",
+    "from . import helper": "write `from helper import ...`",
+    "from ..helper import square": "write `from helper import ...`",
+    "open('number.txt')": "Write Path(__file__).parent / 'number.txt'",
+}
+"""What does not work, and what is said to do instead."""
+
+
+@pytest.mark.parametrize(
+    ("module_lines", "command"),
+    [(code, COMMANDS[0]) for code in ADVICE_BY_CODE]
+    + [(next(iter(ADVICE_BY_CODE)), command) for command in COMMANDS[1:]],
+)
+def test_unsupported_code_gives_the_same_error_in_every_command(
+    tmp_path: Path, module_lines: str, command: str
+) -> None:
+    code, output = run_with_file(tmp_path, command, write_strategy(tmp_path, module_lines))
+    assert code == 2, output
+    assert f"{tmp_path / 'mine.py'}, line 1, fails: " in output
+    assert ADVICE_BY_CODE[module_lines] in output
+
+
+def test_opening_data_on_construction_gives_the_same_error(tmp_path: Path) -> None:
+    file = write_strategy(tmp_path, "works = None", "open('number.txt')")
+    code, output = run_with_file(tmp_path, "play --strategy FILE", file)
+    assert code == 2, output
+    assert ADVICE_BY_CODE["open('number.txt')"] in output
+
+
+def test_any_process_imports_a_file_by_the_name_of_its_module(tmp_path: Path) -> None:
+    """Another process imports a file by its module name, whatever the file is called.
+
+    Processes of multiprocessing that are started without a fork do the same.
+    """
+    file = tmp_path / "my bot. 2" / "mine.py"
+    file.parent.mkdir()
+    write_strategy(file.parent, "def works(): return 16")
+    dump_code = (
+        "from importlib import import_module; from pathlib import Path; import pickle, sys; "
+        "from cardsharp_tools.executors.strategy_modules import module_name; "
+        "module = import_module(module_name(Path(sys.argv[1]))); "
+        "sys.stdout.buffer.write(pickle.dumps(module.works))"
+    )
+    load_code = "import pickle, sys; print(pickle.load(sys.stdin.buffer)())"
+    dump_process = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", dump_code, str(file)], capture_output=True, check=True
+    )
+    load_process = subprocess.run(  # noqa: S603 - as above
+        [sys.executable, "-c", load_code],
+        input=dump_process.stdout,
+        capture_output=True,
+        check=True,
+    )
+    assert load_process.stdout == b"16\n"
