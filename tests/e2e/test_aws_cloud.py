@@ -352,7 +352,8 @@ def test_r19_a_pause_starts_no_new_match_and_continues_running_matches(
             )
         )
         cloud.emulator.client("sqs").purge_queue(QueueUrl=cloud.stack.output("DeadLetterUrl"))
-    # When nothing runs, the schedule can be stopped.
+    # When nothing runs, the schedule can be stopped. The new match may still be on the queue.
+    wait_for_finished_match(cloud, new_match_id)
     wait_until(lambda: not cloud.stack.log.matches(status=MatchStatus.RUNNING), interval=0.2)
     pause_new_matches(cloud.stack, stop_schedule=True, clock=FakeClock())
     status = read_status(cloud.stack)
