@@ -41,9 +41,10 @@ from cardsharp.games.deadmansdraw.arena.access.throttling import (
     MemoryWindowCounter,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
-from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
+from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.play.catalog import all_games
+from cardsharp.server.asset_response import asset_endpoint
 from cardsharp.server.routing import HttpError
 from cardsharp_tools.contest.admin_actions import ADMIN_ACTIONS, AdminHandler
 from cardsharp_tools.contest.contest_manager import ContestManager
@@ -56,7 +57,8 @@ MAX_FORM_BYTES = 20_000  # bytes of a form, enough for the names of 64 teams
 _NO_STORE_HEADERS = {**HEADERS, "Cache-Control": "no-store"}
 _SITE = SiteInfo("Cardsharp", matches_path="/", links=(("Contests", "/"),))
 _TEMPLATE_FOLDER = Path(__file__).with_name("templates")
-_STYLESHEET_NAME, _BROWSER_COOKIE = "organiser.css", "seat"
+_ASSETS = AssetSet(AssetFolder("cardsharp_tools.contest", "templates", ("organiser.css",)))
+_BROWSER_COOKIE = "seat"
 
 
 class AdminPages:
@@ -84,7 +86,7 @@ class AdminPages:
             Route("/contests/{name}/page", self._with_authorization(self._serve_standalone_page)),
             Route("/ask", self._with_authorization(self._serve_confirmation)),
             Route("/do", self._with_authorization(self._run_action), methods=["POST"]),
-            *(Route(f"/page/{name}", _serve_asset) for name in (*ASSETS, _STYLESHEET_NAME)),
+            Route(f"{_SITE.assets_path}/{{name}}", asset_endpoint(_ASSETS)),
         ]
         # Another site may point its host name at this machine (DNS rebinding) and would then be
         # able to read these pages. Its host name is rejected.
@@ -269,15 +271,6 @@ def _parse_action(form_data: Form) -> tuple[str, AdminHandler, Form]:
 def _back_link(form_data: Form) -> str:
     contest = form_data.get("contest", "")
     return f"/contests/{quote(contest, safe='')}" if contest else "/"
-
-
-def _serve_asset(request: Request) -> Response:
-    name = request.url.path.rpartition("/")[2]
-    is_stylesheet = name == _STYLESHEET_NAME
-    text = (
-        (_TEMPLATE_FOLDER / name).read_text(encoding="utf-8") if is_stylesheet else read_asset(name)
-    )
-    return Response(text, headers=HEADERS, media_type="text/css" if is_stylesheet else ASSETS[name])
 
 
 def _html_response(template: str, **content: object) -> Response:

@@ -24,6 +24,7 @@ from cardsharp.errors import CardsharpError
 from cardsharp.pages.match_pages import ContinueForm
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.strategy_registry import registry_for
+from cardsharp.server.asset_response import asset_endpoint
 from cardsharp.server.match_site import DEFAULT_SITE as MATCHES
 from cardsharp.server.match_site import (
     MatchSite,
@@ -39,9 +40,10 @@ from cardsharp_tools.game_rooms.local_match import HUMAN_NAME
 from cardsharp_tools.game_rooms.match_branch import config_listing_branches, find_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig
 from cardsharp_tools.game_rooms.seat_pages import (
-    ASSET_ROUTES,
+    ASSETS,
     NO_CACHE_HEADERS,
     SEAT_LONG_POLL_TIMEOUT,
+    SITE,
     Form,
     SeatEndpoints,
     form_number_or_negative,
@@ -106,7 +108,9 @@ class PlayOnRoomServer:
         self._match_sites.append(
             MatchSite(
                 source,
-                config_listing_branches(PagesConfig(site=site, continue_form=self.play_on)),
+                config_listing_branches(
+                    PagesConfig(site=site, assets=ASSETS, continue_form=self.play_on)
+                ),
             )
         )
         return self._match_sites[-1]
@@ -186,7 +190,7 @@ def room_application(
             Route("/seat/{secret}", seats.page),
             Route("/seat/{secret}/news", seats.updates),
             Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
-            *ASSET_ROUTES,
+            Route(f"{SITE.assets_path}/{{name}}", asset_endpoint(ASSETS)),
             *extra_routes,
         ],
         middleware=[
@@ -208,7 +212,7 @@ def _build_match_routes(
     for link in links:
         back = (("Back to the game", link),)
         site = SiteInfo("Cardsharp", matches_path=f"{link}/matches", links=back, has_analysis=True)
-        pages = MatchSite(_create_match_source(room), PagesConfig(site=site))
+        pages = MatchSite(_create_match_source(room), PagesConfig(site=site, assets=ASSETS))
         if room.config.human_count == 1:
             pages = tables.match_pages(_create_match_source(room), site)
             yield tables.play_on_route(pages)
@@ -256,7 +260,7 @@ def serve_match_pages(
     front = build_pages_application(
         pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)]
     )
-    front.routes[:0] = [tables.play_on_route(pages), *ASSET_ROUTES, *extra_routes]
+    front.routes[:0] = [tables.play_on_route(pages), *extra_routes]
     tables.front = front
     with BackgroundServer("The page", tables, tables.close, port=port) as server:
         yield server.url

@@ -17,11 +17,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from cardsharp.analysis.judged_match import side_of
 from cardsharp.pages.analysis_view import AnalysisView
-from cardsharp.pages.assets import HEADERS
+from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.board_renderer import BoardRenderer
 from cardsharp.pages.match_pages import decision_fragment, summary_fragment
 from cardsharp.pages.templates import SiteInfo, template_environment
@@ -36,24 +35,13 @@ from cardsharp_tools.game_rooms.game_room import (
 from cardsharp_tools.terminal.screen import ChoiceGroup
 
 SITE = SiteInfo("Cardsharp")
-_ASSET_MEDIA_TYPES = {
-    "table.css": "text/css; charset=utf-8",
-    "table.js": "text/javascript; charset=utf-8",
-    "choosing.js": "text/javascript; charset=utf-8",
-}
-"""Assets of the seats' pages, in addition to those of all pages."""
+ASSETS = AssetSet(
+    AssetFolder("cardsharp_tools.game_rooms", "templates", ("table.css", "table.js", "choosing.js"))
+)
+"""Assets of the seats' pages and of all pages."""
 
 _TEMPLATES_FOLDER = Path(__file__).with_name("templates")
 _MAX_KEYED_CHOICES = 9  # up to this number of choices each one has a key of its own
-
-
-def _serve_asset(request: Request) -> Response:
-    name = request.url.path.rpartition("/")[2]
-    text = (_TEMPLATES_FOLDER / name).read_text(encoding="utf-8")
-    return Response(text, media_type=_ASSET_MEDIA_TYPES[name], headers=HEADERS)
-
-
-ASSET_ROUTES = [Route(f"{SITE.assets_path}/{name}", _serve_asset) for name in _ASSET_MEDIA_TYPES]
 
 
 class AnalysedMatchPart(NamedTuple):

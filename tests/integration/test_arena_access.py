@@ -219,6 +219,16 @@ def test_every_requester_gets_the_response_of_the_access_table(
     assert responses == {requester: row.cells[requester] for requester in access_arena.requesters}
 
 
+def test_every_file_that_a_page_loads_is_served_to_everybody(access_arena: AccessTestArena) -> None:
+    for path in ("/matches", "/contest", "/matches/statistics", "/docs"):
+        page = access_arena.client.get(path, ADMIN).text
+        assets = re.findall(r'(?:href|src)="(/page/[^"]+)"', page)
+        assert assets, path
+        for asset in assets:
+            response = access_arena.client.get(asset, None)
+            assert (response.status, bool(response.text)) == (200, True), asset
+
+
 def test_a_client_that_signs_in_on_a_challenge_gets_player_responses(
     access_arena: AccessTestArena,
 ) -> None:

@@ -17,7 +17,7 @@ from support.waiting import HANG_SECONDS
 
 from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.models import ContestSettings
-from cardsharp.pages.assets import ASSETS, CONTENT_SECURITY_POLICY
+from cardsharp.pages.assets import BASE_ASSETS, CONTENT_SECURITY_POLICY
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
 from cardsharp_tools.match_sources.sources import find_source
@@ -40,7 +40,7 @@ def test_every_page_has_a_strict_policy_and_foreign_host_names_are_refused(
     _, url = served
     paths = ["/matches", "/matches/blef", "/matches/blef?step=2", "/matches/blef/steps"]
     paths += ["/matches/deadmansdraw/analysis", "/matches/deadmansdraw?analysis=yes"]
-    for path in [*paths, *(f"/page/{name}" for name in ASSETS)]:
+    for path in [*paths, *(f"/page/{name}" for name in BASE_ASSETS.names)]:
         response = requests.get(url + path, timeout=HANG_SECONDS)
         assert response.status_code == 200, path
         assert response.headers["content-security-policy"] == CONTENT_SECURITY_POLICY

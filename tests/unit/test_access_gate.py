@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from support.lambda_events import invocation_context
 from support.stored_matches import SingleMatchSource, sample_match
 
-from cardsharp.pages.assets import ASSETS
+from cardsharp.pages.assets import BASE_ASSETS
 from cardsharp.server.access_gate import (
     ALL_MATCHES,
     OWNER_COOKIE,
@@ -112,7 +112,7 @@ def test_a_stranger_gets_the_login_page_and_learns_nothing_else() -> None:
         GateClient().send(f"/matches/{name}").body for name in ("abc", "abd")
     )
     assert existing_page.replace(b"abc", b"abd") == missing_page
-    assert all(GateClient().status(f"/page/{name}") == 200 for name in ASSETS)
+    assert all(GateClient().status(f"/page/{name}") == 200 for name in BASE_ASSETS.names)
 
 
 def test_the_password_opens_all_pages_until_the_cookie_or_password_expires() -> None:

@@ -49,7 +49,7 @@ from cardsharp.games.euchre.service.deal_store import (
     decode_event,
     encode_event,
 )
-from cardsharp.pages.assets import ASSETS
+from cardsharp.pages.assets import BASE_ASSETS
 from cardsharp.pages.highlight_svg import render_highlight_svg
 from cardsharp.pages.match_pages import (
     MatchListColumn,
@@ -60,6 +60,7 @@ from cardsharp.pages.match_pages import (
     steps_json,
 )
 from cardsharp.pages.rendered_match import render_match
+from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.catalog import get_game
 from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.match_site import (
@@ -68,7 +69,7 @@ from cardsharp.server.match_site import (
     PagesConfig,
     build_pages_application,
 )
-from cardsharp.server.openapi_page import HEADERS, render_page
+from cardsharp.server.openapi_page import document_page
 from cardsharp.server.request_parsing import ParameterParser, QueryOrJsonParser
 from cardsharp.store.match_log import Body, MatchStatus
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
@@ -199,15 +200,17 @@ def document_with_text(text: str) -> dict[str, Any]:
 
 
 def test_api_page_escapes_document_text_and_allows_only_its_styles() -> None:
-    html = render_page(document_with_text(SCRIPT_TEXT), {SCRIPT_TEXT: SCRIPT_TEXT})
-    plain_html = render_page(document_with_text("plain"), {"plain": "plain"})
-    assert "&lt;script&gt;" in html
+    site = SiteInfo("Service", matches_path=".", links=(("API", "docs"),))
+    html = document_page(document_with_text(SCRIPT_TEXT), {SCRIPT_TEXT: SCRIPT_TEXT}, site).body
+    plain_html = document_page(document_with_text("plain"), {"plain": "plain"}, site).body
+    assert "&lt;script&gt;" in str(html)
     tags = r"<(/?\w+)"
-    assert re.findall(tags, html) == re.findall(tags, plain_html)
-    html = render_page(document_with_text("plain"), {})
+    assert re.findall(tags, str(html)) == re.findall(tags, str(plain_html))
+    response = document_page(document_with_text("plain"), {}, site)
+    html = str(response.body)
     [style] = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
     style_hash = b64encode(sha256(style.encode()).digest()).decode()
-    policy = HEADERS["Content-Security-Policy"]
+    policy = response.headers["Content-Security-Policy"]
     assert policy.startswith(f"default-src 'none'; style-src 'sha256-{style_hash}'; ")
     assert "style=" not in html
     assert not re.search(r"<(script|link|img|iframe|form)|src=|url\(|@import|https?:", html)
@@ -308,7 +311,7 @@ def all_output(
     paths = [route.path for route in app.routes if isinstance(route, Route)]
     assert set(paths) == set(ROUTE_QUERIES)
     for path in paths:
-        for name in ASSETS if "{name}" in path else ("",):
+        for name in BASE_ASSETS.names if "{name}" in path else ("",):
             for query in ROUTE_QUERIES[path]:
                 target = path.format(id=record.match_id, name=name) + query
                 event = to_event(HttpRequest("GET", target), datetime.now(UTC))

@@ -317,7 +317,7 @@ def stats_page(
         "stats.jinja"
     )
     return template.render(
-        alone=standalone_page((pages.FOLDER / "contest.css").read_text(encoding="utf-8")),
+        alone=standalone_page(pages.read_contest_style()),
         site=SiteInfo("Cardsharp"),
         title=title,
         facts=f"{len(records):,} matches, {moves:,} moves{began}",

@@ -11,23 +11,24 @@ from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
-    from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
+    from cardsharp.pages.assets import BASE_ASSETS, HEADERS, AssetFolder, AssetSet
     from cardsharp.pages.board_renderer import BoardRenderer
     from cardsharp.pages.match_pages import match_list_page, match_page, standalone_match_page
     from cardsharp.pages.rendered_match import RenderedMatch, render_match
     from cardsharp.pages.templates import SiteInfo, standalone_page, template_environment
 
 __all__ = (
-    "ASSETS",
+    "BASE_ASSETS",
     "HEADERS",
     "AnalysisView",
+    "AssetFolder",
+    "AssetSet",
     "BoardRenderer",
     "RenderedMatch",
     "SiteInfo",
     "build_analysis_view",
     "match_list_page",
     "match_page",
-    "read_asset",
     "render_match",
     "standalone_match_page",
     "standalone_page",
@@ -37,16 +38,17 @@ __all__ = (
 __getattr__ = lazy_exports(
     __name__,
     {
-        "ASSETS": "assets",
+        "BASE_ASSETS": "assets",
         "HEADERS": "assets",
         "AnalysisView": "analysis_view",
+        "AssetFolder": "assets",
+        "AssetSet": "assets",
         "BoardRenderer": "board_renderer",
         "RenderedMatch": "rendered_match",
         "SiteInfo": "templates",
         "build_analysis_view": "analysis_view",
         "match_list_page": "match_pages",
         "match_page": "match_pages",
-        "read_asset": "assets",
         "render_match": "rendered_match",
         "standalone_match_page": "match_pages",
         "standalone_page": "templates",

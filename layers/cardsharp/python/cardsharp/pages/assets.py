@@ -1,25 +1,84 @@
-"""Static files that all pages load, and the headers of a strict security policy."""
+"""Static files that pages load, and the headers of a strict security policy."""
 
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-ASSETS: Mapping[str, str] = {
-    "look.css": "text/css; charset=utf-8",
-    "viewer.css": "text/css; charset=utf-8",
-    "match.js": "text/javascript; charset=utf-8",
-    "offer.js": "text/javascript; charset=utf-8",
-    "motion.js": "text/javascript; charset=utf-8",
-    "live.js": "text/javascript; charset=utf-8",
-    "list.js": "text/javascript; charset=utf-8",
-    "viewer.svg": "image/svg+xml",
+_MEDIA_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
 }
-"""Assets of the pages with their content types.
+
+
+@dataclass(frozen=True, slots=True)
+class AssetFolder:
+    """Static files in a folder of a package, by name.
+
+    >>> BASE_ASSETS.read("look.css").startswith("/*")
+    True
+    """
+
+    package: str
+    folder: str
+    names: tuple[str, ...]
+
+    def read(self, name: str) -> str:
+        """Return the text of a file."""
+        return _read_package_file(self.package, self.folder, name)
+
+
+BASE_ASSETS = AssetFolder(
+    "cardsharp.pages",
+    "page",
+    (
+        "look.css",
+        "viewer.css",
+        "match.js",
+        "offer.js",
+        "motion.js",
+        "live.js",
+        "list.js",
+        "viewer.svg",
+    ),
+)
+"""Assets of the base template and of a match's page.
 
 `look.css` is the look of every page: colours, type, buttons, tables; other styles only add to it.
 """
+
+
+class AssetSet:
+    """All assets of a site: those of the base template, and those of further folders."""
+
+    def __init__(self, *further_folders: AssetFolder) -> None:
+        self._folder_by_name = {
+            name: folder for folder in (BASE_ASSETS, *further_folders) for name in folder.names
+        }
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all assets."""
+        return [*self._folder_by_name]
+
+    def read(self, name: str) -> tuple[str, str] | None:
+        """Return the text and the content type of an asset, None if there is no such asset."""
+        folder = self._folder_by_name.get(name)
+        if folder is None:
+            return None
+        return folder.read(name), _MEDIA_TYPES[name.rpartition(".")[2]]
+
+    def version(self) -> str:
+        """Return a short text that changes with the contents."""
+        texts = (folder.read(name) for name, folder in self._folder_by_name.items())
+        return sha256("".join(texts).encode()).hexdigest()[:12]
+
+
+BASE_ASSET_SET = AssetSet()
+"""Assets of a site whose pages need no further ones."""
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -40,29 +99,13 @@ def csp_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def standalone_headers(style: str, script: str = "") -> Mapping[str, str]:
-    """Return the headers of a page that loads no files; only its script may run and connect.
-
-    The script may send requests to its service. Other scripts, forms, files and frames are
-    blocked.
-    """
-    runs = f"script-src {csp_hash(script)}; connect-src 'self'; " if script else ""
-    return {
-        "Content-Type": "text/html; charset=utf-8",
-        "Content-Security-Policy": f"default-src 'none'; style-src {csp_hash(style)}; {runs}"
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        "Referrer-Policy": "no-referrer",
-        "X-Content-Type-Options": "nosniff",
-    }
-
-
 def bundled_script() -> str:
     """The script of a match's page with what it imports, for a page that loads nothing."""
-    motion = read_asset("motion.js").replace("export function", "function")
-    return motion + read_asset("match.js").replace('import { moving } from "./motion.js";\n', "")
+    motion = BASE_ASSETS.read("motion.js").replace("export function", "function")
+    page = BASE_ASSETS.read("match.js")
+    return motion + page.replace('import { moving } from "./motion.js";\n', "")
 
 
 @cache
-def read_asset(name: str) -> str:
-    """The text of a file that pages load."""
-    return files("cardsharp.pages").joinpath("page", name).read_text(encoding="utf-8")
+def _read_package_file(package: str, folder: str, name: str) -> str:
+    return files(package).joinpath(folder, name).read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from markupsafe import Markup
 
 from cardsharp.pages.analysis_view import AnalysisView
-from cardsharp.pages.assets import read_asset
+from cardsharp.pages.assets import BASE_ASSETS
 from cardsharp.pages.rendered_match import RenderedMatch, RenderedStep
 from cardsharp.pages.templates import template_environment
 
@@ -29,7 +29,7 @@ def render_highlight_svg(match: RenderedMatch, analysis: AnalysisView | None) ->
     context = {
         **_PICTURE_VALUES,
         "label": f"{' v '.join(match.side_names)}: turn {turn}, card by card",
-        "style": _mark_trusted(read_asset("look.css") + read_asset("viewer.css")),
+        "style": _mark_trusted(BASE_ASSETS.read("look.css") + BASE_ASSETS.read("viewer.css")),
         "symbols": {name: _mark_trusted(lines) for name, lines in match.renderer.symbols.items()},
         "game": match.game.name,
         "steps": len(frames),

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from cardsharp.analysis.replay import StoredDecision, StoredOption
 from cardsharp.pages.analysis_view import AnalysisView
-from cardsharp.pages.assets import bundled_script, read_asset
+from cardsharp.pages.assets import BASE_ASSETS, bundled_script
 from cardsharp.pages.board_renderer import EMPTY_MARKUP
 from cardsharp.pages.rendered_match import (
     RenderedBranch,
@@ -166,7 +166,7 @@ def standalone_match_page(
     }
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
     packed = base64.b64encode(data).decode()
-    page = standalone_page(read_asset("viewer.css"), bundled_script(), packed)
+    page = standalone_page(BASE_ASSETS.read("viewer.css"), bundled_script(), packed)
     context = {
         **_build_match_context(SiteInfo("Cardsharp"), match, None, analysis, "#"),
         "alone": page,

@@ -1,12 +1,12 @@
 """Templates that all pages extend, and the site that the pages belong to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from cardsharp.pages.assets import csp_hash, read_asset
+from cardsharp.pages.assets import BASE_ASSETS, csp_hash
 
 
 class SiteInfo(NamedTuple):
@@ -45,13 +45,32 @@ def template_environment(*loaders: BaseLoader) -> Environment:
     )
 
 
-def standalone_page(extra_style: str, script: str = "", data: str = "") -> StandalonePage:
+def standalone_page(
+    extra_style: str = "", script: str = "", data: str = "", *, may_connect: bool = False
+) -> StandalonePage:
     """Return the content of a page that is a single file, opens from disk and loads nothing.
 
-    All texts are from this package, so they are not escaped.
+    With `may_connect` its script may send requests to its own server. All texts are from this
+    library, so they are not escaped.
     """
-    style = read_asset("look.css") + extra_style
+    style = BASE_ASSETS.read("look.css") + extra_style
     policy = f"default-src 'none'; style-src {csp_hash(style)}"
     if script:
         policy += f"; script-src {csp_hash(script)}"
+    if may_connect:
+        policy += "; connect-src 'self'"
     return StandalonePage(policy, Markup(style), Markup(script), data)  # noqa: S704 - our own files
+
+
+def standalone_headers(page: StandalonePage) -> Mapping[str, str]:
+    """Return the headers with which a page that is a single file is served.
+
+    Only its own script may run. Other scripts, forms, files and frames are blocked.
+    """
+    return {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": f"{page.content_security_policy}; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }

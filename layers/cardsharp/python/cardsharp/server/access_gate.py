@@ -40,7 +40,7 @@ from cardsharp.aws.ssm_credentials import fetch_credentials
 from cardsharp.core.clock import utc_now
 from cardsharp.core.limits import MATCHES_PER_PAGE
 from cardsharp.errors import ConfigError
-from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
+from cardsharp.pages.assets import BASE_ASSET_SET, HEADERS
 from cardsharp.pages.match_pages import login_page
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.server.limited_body import read_limited_body
@@ -260,11 +260,10 @@ def _build_pages_config(*, public: bool) -> PagesConfig:
 
     Addresses of assets contain a version, so a browser loads new ones with the first new page.
     """
-    version = hashlib.sha256("".join(map(read_asset, ASSETS)).encode()).hexdigest()[:12]
     return PagesConfig(
         site=SiteInfo(
             "Cardsharp",
-            assets_path=f"/page/{version}",
+            assets_path=f"/page/{BASE_ASSET_SET.version()}",
             has_analysis=not public,
             poll_milliseconds=MATCH_LOG_POLL_INTERVAL // timedelta(milliseconds=1),
         ),

@@ -22,7 +22,6 @@ from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH, Api
 from cardsharp.server.client_address import client_address_of
 from cardsharp.server.failure_log import log_failure
 from cardsharp.server.openapi import openapi_document
-from cardsharp.server.openapi_page import HEADERS, render_page
 from cardsharp.server.request_parsing import Json
 from cardsharp.server.routing import (
     ApiRequest,
@@ -179,8 +178,20 @@ def _iter_document_routes(api: Api[S]) -> Iterator[Route[S]]:
     yield _build_document_route(
         DOCS_PATH,
         "The documentation of this API as a page",
-        lambda: ApiResponse(render_page(document(), _PAGE_LINKS), headers=HEADERS),
+        lambda: _render_docs_page(api, document()),
     )
+
+
+def _render_docs_page(api: Api[S], document: Json) -> ApiResponse:
+    """Return the page of the document; what renders it is imported for the first request."""
+    from cardsharp.pages.templates import SiteInfo  # noqa: PLC0415
+    from cardsharp.server.openapi_page import document_page  # noqa: PLC0415
+
+    if api.home_page is None:
+        site = SiteInfo(api.title, matches_path="docs", links=(("API", "docs"),))
+    else:
+        site = SiteInfo(api.title, matches_path=".", links=(("Play", "."), ("API", "docs")))
+    return document_page(document, _PAGE_LINKS, site)
 
 
 def _build_document_route(

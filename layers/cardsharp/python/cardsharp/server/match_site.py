@@ -24,7 +24,7 @@ from cardsharp.core.limits import MATCHES_PER_PAGE
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.pages import match_pages as texts
 from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
-from cardsharp.pages.assets import ASSETS, HEADERS, read_asset
+from cardsharp.pages.assets import BASE_ASSET_SET, HEADERS, AssetSet
 from cardsharp.pages.match_pages import ContinueForm, MatchListColumn, MatchListRow
 from cardsharp.pages.rendered_match import (
     BranchIds,
@@ -36,6 +36,7 @@ from cardsharp.pages.rendered_match import (
 )
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.catalog import get_game
+from cardsharp.server.asset_response import asset_endpoint
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
 MAX_LISTED_MATCHES = 10_000
@@ -84,6 +85,7 @@ class PagesConfig:
     """
 
     site: SiteInfo = DEFAULT_SITE
+    assets: AssetSet = BASE_ASSET_SET
     hide_private: bool = False
     long_poll_timeout: timedelta = STEPS_LONG_POLL_TIMEOUT
     max_matches: int = MAX_LISTED_MATCHES
@@ -163,14 +165,6 @@ class MatchSite:
             match, JSONResponse(texts.analysis_json(match, self._find_analysis(request, match)))
         )
 
-    def asset(self, request: Request) -> Response:
-        """Serve GET /page/{name}: a style sheet, script or other file that the pages load."""
-        name = request.path_params["name"]
-        if name not in ASSETS:
-            raise HTTPException(HTTPStatus.NOT_FOUND)
-        keep = {"Cache-Control": self.manner.assets_cache_control}
-        return Response(read_asset(name), media_type=ASSETS[name], headers=keep)
-
     def error_page(self, _request: Request, error: Exception) -> Response:
         """Return a page that says what is missing, or why matches cannot be read."""
         message, status = str(error), int(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -245,7 +239,9 @@ def build_pages_application(pages: MatchSite, middleware: Sequence[Middleware] =
         f"{site.matches_path}/{{id}}": pages.match,
         f"{site.matches_path}/{{id}}/steps": pages.steps,
         f"{site.matches_path}/{{id}}/analysis": pages.analysis,
-        f"{site.assets_path}/{{name}}": pages.asset,
+        f"{site.assets_path}/{{name}}": asset_endpoint(
+            pages.manner.assets, pages.manner.assets_cache_control
+        ),
     }
     return Starlette(
         routes=[Route(path, _with_page_headers(endpoint)) for path, endpoint in routes.items()],

@@ -1,43 +1,43 @@
-"""An OpenAPI document as one HTML page that needs neither scripts nor other files."""
+"""An OpenAPI document as one HTML page that needs neither scripts nor other files.
+
+Import this module only to answer a request for the page: no other response needs Jinja.
+"""
 
 import json
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from cardsharp.pages.assets import read_asset, standalone_headers
+from jinja2 import FileSystemLoader
+from markupsafe import Markup
 
-_STYLE = read_asset("look.css")
-HEADERS = standalone_headers(_STYLE)  # what goes with the page
+from cardsharp.pages.templates import (
+    SiteInfo,
+    standalone_headers,
+    standalone_page,
+    template_environment,
+)
+from cardsharp.server.routing import ApiResponse
 
-
-def render_page(document: Mapping[str, Any], links: Mapping[str, str]) -> str:
-    """Return an HTML page of the document; `links` are addresses of its other forms by name."""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(document["info"]["title"])} API</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<main>
-{render_body(document, links)}</main>
-</body>
-</html>
-"""
+_ENVIRONMENT = template_environment(FileSystemLoader(Path(__file__).with_name("templates")))
+_ENVIRONMENT.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
 
 
-def render_body(document: Mapping[str, Any], links: Mapping[str, str]) -> str:
-    """Return the content of the page, as HTML with the classes of `look.css`."""
-    # Here, for no other answer of a service needs it.
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
+def document_page(
+    document: Mapping[str, Any], document_links: Mapping[str, str], site: SiteInfo
+) -> ApiResponse:
+    """Return the page of an OpenAPI document.
 
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    `document_links` are addresses of its other forms by name.
+    """
+    page = standalone_page()
+    text = _ENVIRONMENT.get_template("document_page.jinja").render(
+        told=document, links=document_links, site=site, alone=page
     )
-    environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
-    template_source = Path(__file__).with_name("document.jinja").read_text("utf-8")
-    return environment.from_string(template_source).render(told=document, links=links)
+    return ApiResponse(text, headers=standalone_headers(page))
+
+
+def document_fragment(document: Mapping[str, Any], document_links: Mapping[str, str]) -> Markup:
+    """Return the content of the page of an OpenAPI document, with the classes of `look.css`."""
+    template = _ENVIRONMENT.get_template("document.jinja")
+    return Markup(template.render(told=document, links=document_links))  # noqa: S704 - escaped in there

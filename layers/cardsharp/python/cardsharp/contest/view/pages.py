@@ -46,12 +46,17 @@ def running_matches_fragment(
 def standalone_contest_page(records: ContestRecords) -> str:
     """Return the page as a standalone file: without arena, network or script."""
     style, site = (
-        standalone_page((FOLDER / "contest.css").read_text(encoding="utf-8")),
+        standalone_page(read_contest_style()),
         SiteInfo("Cardsharp"),
     )
     return _render_page(
         "contest.jinja", ContestOverview(records), site=site, alone=style, others=()
     )
+
+
+def read_contest_style() -> str:
+    """Return the style sheet of a contest's page, in addition to that of every page."""
+    return (FOLDER / "contest.css").read_text(encoding="utf-8")
 
 
 def _render_page(template: str, status: ContestOverview, **more: object) -> str:

@@ -12,7 +12,6 @@ from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.service import routes, wire, wire_v2022
 from cardsharp.games.blef.service.request_params import BlefError
 from cardsharp.games.blef.service.service import DEFAULT_BOTS, BlefService, StateQuery
-from cardsharp.pages.assets import read_asset, standalone_headers
 from cardsharp.server import routing
 from cardsharp.server.api import Api
 from cardsharp.server.request_parsing import ParameterParser
@@ -176,15 +175,24 @@ _PAGE_FOLDER = Path(__file__).with_name("page")
 
 
 def lobby_page() -> ApiResponse:
-    """The page, with its style and script in it and allowed by their hashes."""
-    style = read_asset("look.css") + _read_page_file("lobby.css")
+    """Return the page on which people play, with its style and script in it."""
+    # Jinja is imported for the first page: no other response needs it.
+    from jinja2 import FileSystemLoader  # noqa: PLC0415
+
+    from cardsharp.pages.templates import (  # noqa: PLC0415
+        SiteInfo,
+        standalone_headers,
+        standalone_page,
+        template_environment,
+    )
+
     script = _read_page_file("lobby.js")
     for name, value in (("bets", [bet.name for bet in BETS]), ("agents", BOT_NAMES)):
         script = script.replace(f"{{{{ {name} }}}}", json.dumps(value))
-    page = (
-        _read_page_file("lobby.html").replace("{{ style }}", style).replace("{{ script }}", script)
-    )
-    return ApiResponse(page, headers=standalone_headers(style, script))
+    page = standalone_page(_read_page_file("lobby.css"), script, may_connect=True)
+    site = SiteInfo("Blef", matches_path=".", links=(("Play", "."), ("API", "docs")))
+    template = template_environment(FileSystemLoader(_PAGE_FOLDER)).get_template("lobby.html")
+    return ApiResponse(template.render(site=site, alone=page), headers=standalone_headers(page))
 
 
 def _read_page_file(name: str) -> str:

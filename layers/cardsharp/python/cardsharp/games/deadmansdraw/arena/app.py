@@ -38,6 +38,7 @@ from cardsharp.games.deadmansdraw.arena.match_list import (
 )
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
+from cardsharp.pages.assets import AssetFolder
 
 if TYPE_CHECKING:
     from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaPages
@@ -50,11 +51,13 @@ _SITE_LINKS = (("Matches", "/matches"), ("Statistics", "/matches/statistics"), (
 class ExtraPages(Protocol):
     """Additional pages of an arena, such as a contest's, that its own pages link to.
 
-    `title` and `path` are the text and the address of the link.
+    `title` and `path` are the text and the address of the link; `assets` are the files that they
+    load from the arena's address of assets.
     """
 
     title: str
     path: str
+    assets: AssetFolder
 
     def build_routes(
         self, site: "Callable[[], SiteInfo]", matches: MatchRepository, guard: RequestGuard
@@ -75,7 +78,7 @@ class Arena:
         self.book, self.lobby, self.waiting = runtime.users, runtime.matches, runtime.long_poll
         self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
         self._guard, self._watchdog_grace = RequestGuard(runtime, config), config.watchdog_grace
-        self._links = list(_SITE_LINKS)
+        self._links, self._extra_assets = list(_SITE_LINKS), list[AssetFolder]()
         api = RestApi(self.referee, runtime, config)
         layers = (
             (private_network_only, raw_path_middleware)
@@ -87,7 +90,9 @@ class Arena:
             # Bots ask for no page, and in the cloud an arena without them starts a sixth faster.
             from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaPages  # noqa: PLC0415
 
-            return ArenaPages(self._build_site_info(), self.referee, runtime, config)
+            return ArenaPages(
+                self._build_site_info(), self._extra_assets, self.referee, runtime, config
+            )
 
         self.app = Starlette(
             routes=[*api_routes(api, self._guard), *page_routes(pages, self._guard)],
@@ -100,6 +105,7 @@ class Arena:
     def mount_pages(self, pages: ExtraPages) -> None:
         """Serve pages beside its own, such as those of a contest that is held there."""
         self._links.insert(0, (pages.title, pages.path))
+        self._extra_assets.append(pages.assets)
         self.referee.hidden_matches = pages.hidden_match_predicate
         self.app.router.routes.extend(
             pages.build_routes(self._build_site_info, self.lobby, self._guard)

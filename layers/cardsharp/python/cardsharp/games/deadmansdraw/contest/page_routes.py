@@ -1,7 +1,6 @@
 """Routes of the contest pages at their arena, and the access to them."""
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
@@ -21,13 +20,14 @@ from cardsharp.games.deadmansdraw.arena.access.request_guard import (
 from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
-from cardsharp.pages.assets import HEADERS
+from cardsharp.pages.assets import HEADERS, AssetFolder
 
 if TYPE_CHECKING:
     from cardsharp.contest.repository import ContestRepository
     from cardsharp.pages.templates import SiteInfo
 
-ASSETS = {"contest.css": "text/css", "contest.js": "text/javascript"}
+# Named here, because to import `contest.view.pages` takes long and no player needs it.
+CONTEST_ASSETS = AssetFolder("cardsharp.contest.view", "page", ("contest.css", "contest.js"))
 
 
 class ContestPages:
@@ -37,7 +37,7 @@ class ContestPages:
     state at the freeze.
     """
 
-    title, path = "Contest", "/contest"
+    title, path, assets = "Contest", "/contest", CONTEST_ASSETS
 
     def __init__(
         self, contests: "Callable[[], ContestRepository]", clock: TimeSource = utc_now
@@ -69,7 +69,7 @@ class ContestPages:
     def build_routes(
         self, site: "Callable[[], SiteInfo]", matches: MatchRepository, guard: RequestGuard
     ) -> list[Route]:
-        """Return the routes of the pages and their assets."""
+        """Return the routes of the pages."""
 
         def contest_endpoint(*, is_full_page: bool) -> Endpoint:
             def respond(request: Request, user: User, running: list[LiveMatch]) -> Response:
@@ -100,12 +100,6 @@ class ContestPages:
         return [
             CaseInsensitiveRoute("/contest", contest_endpoint(is_full_page=True), "GET"),
             CaseInsensitiveRoute("/contest/running", contest_endpoint(is_full_page=False), "GET"),
-            *(
-                CaseInsensitiveRoute(
-                    f"/contest/{name}", guard.allow_anonymous(_build_asset_endpoint(name)), "GET"
-                )
-                for name in ASSETS
-            ),
         ]
 
 
@@ -123,11 +117,3 @@ def to_live_match(match: ArenaMatch) -> LiveMatch:
         # Teams may give their own practice matches any tag.
         is_foreign=match.pairing.creator is not None,
     )
-
-
-def _build_asset_endpoint(name: str) -> Endpoint:
-    async def endpoint(_request: Request) -> Response:
-        content = (files("cardsharp.contest.view") / "page" / name).read_bytes()
-        return with_etag(Response(content, headers=HEADERS, media_type=ASSETS[name]))
-
-    return endpoint

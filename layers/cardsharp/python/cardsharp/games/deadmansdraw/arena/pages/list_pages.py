@@ -32,14 +32,15 @@ from cardsharp.games.deadmansdraw.arena.match_list import (
     query_flag,
 )
 from cardsharp.games.deadmansdraw.arena.referee import Referee
-from cardsharp.pages import assets as viewer
+from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.match_pages import MatchListColumn, MatchListRow, match_list_page
 from cardsharp.pages.templates import SiteInfo, template_environment
-from cardsharp.server.openapi_page import render_body
+from cardsharp.server.asset_response import asset_response
+from cardsharp.server.openapi_page import document_fragment
 
 FOLDER = Path(__file__).with_name("page")
 _OPENAPI_PATH = Path(__file__).with_name("openapi.json")
-ASSETS = {"statistics.css": "text/css; charset=utf-8"}  # beside what all pages load
+STATISTICS_ASSETS = AssetFolder(__package__, "page", ("statistics.css",))
 MAX_TAG_MATCHES = 500  # matches that the statistics of a tag show
 _MAX_ROWS = 5000
 _COLUMNS = (
@@ -58,8 +59,10 @@ _PLAYERS_MARKUP = Markup("{} v {}")
 class GeneralArenaPages:
     """Pages of an arena that show no single match: lists, statistics, documentation, sign-in."""
 
-    def __init__(self, site: SiteInfo, referee: Referee, clock: TimeSource) -> None:
-        self.site, self._referee, self._clock = site, referee, clock
+    def __init__(
+        self, site: SiteInfo, assets: AssetSet, referee: Referee, clock: TimeSource
+    ) -> None:
+        self.site, self._assets, self._referee, self._clock = site, assets, referee, clock
 
     async def root(self, _request: Request) -> Response:
         """Serve GET /: redirect to the list of matches."""
@@ -114,8 +117,9 @@ class GeneralArenaPages:
     @cached_property
     def _docs_page(self) -> Response:
         """Documentation page; rendered once, so that repeated requests do not delay players."""
-        body = render_body(json.loads(_OPENAPI_PATH.read_bytes()), {"OpenAPI 3.0": "/api"})
-        document = Markup(body)  # noqa: S704 - escaped in there
+        document = document_fragment(
+            json.loads(_OPENAPI_PATH.read_bytes()), {"OpenAPI 3.0": "/api"}
+        )
         return html_response(render_template("docs.jinja", site=self.site, told=document))
 
     async def openapi(self, _request: Request) -> Response:
@@ -128,7 +132,8 @@ class GeneralArenaPages:
 
     async def asset(self, request: Request) -> Response:
         """Serve GET /page/{name}: a file that the pages load."""
-        return _load_asset(request.path_params["name"]) or not_found_response(request)
+        response = asset_response(self._assets, request.path_params["name"])
+        return not_found_response(request) if response is None else with_etag(response)
 
 
 def _redirect(path: str, status: int = 302) -> Response:
@@ -138,7 +143,7 @@ def _redirect(path: str, status: int = 302) -> Response:
 
 def html_response(html: str, status: int = 200) -> Response:
     """An answer that shows a page."""
-    return with_etag(HTMLResponse(html, status, headers=viewer.HEADERS))
+    return with_etag(HTMLResponse(html, status, headers=HEADERS))
 
 
 @cache
@@ -146,17 +151,6 @@ def _openapi_response() -> Response:
     return with_etag(
         Response(_OPENAPI_PATH.read_bytes(), media_type="application/json; charset=UTF-8")
     )
-
-
-@cache
-def _load_asset(name: str) -> Response | None:
-    if name in viewer.ASSETS:
-        content, kind = viewer.read_asset(name), viewer.ASSETS[name]
-    elif name in ASSETS:
-        content, kind = (FOLDER / name).read_text(encoding="utf-8"), ASSETS[name]
-    else:
-        return None
-    return with_etag(Response(content, headers=viewer.HEADERS, media_type=kind))
 
 
 # --- the list of matches -----------------------------------------------------------------------

@@ -5,7 +5,7 @@ works without script. With script, digits are keys, and the page follows the mov
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -31,6 +31,7 @@ from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependen
 from cardsharp.games.deadmansdraw.arena.dto import Json
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.pages.list_pages import (
+    STATISTICS_ASSETS,
     GeneralArenaPages,
     html_response,
     render_template,
@@ -47,7 +48,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.board_renderer import BOARD_RENDERER
 from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
 from cardsharp.games.deadmansdraw.rules import legal_actions
-from cardsharp.pages.assets import HEADERS
+from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.match_pages import match_page, message_page, steps_json
 from cardsharp.pages.rendered_match import RenderedMatch, render_match
 from cardsharp.pages.templates import SiteInfo
@@ -79,9 +80,14 @@ class ArenaPages(GeneralArenaPages):
     """All pages of an arena: those of single matches beside the others."""
 
     def __init__(
-        self, site: SiteInfo, referee: Referee, runtime: ArenaDependencies, config: ArenaConfig
+        self,
+        site: SiteInfo,
+        extra_assets: Iterable[AssetFolder],
+        referee: Referee,
+        runtime: ArenaDependencies,
+        config: ArenaConfig,
     ) -> None:
-        super().__init__(site, referee, config.clock)
+        super().__init__(site, AssetSet(STATISTICS_ASSETS, *extra_assets), referee, config.clock)
         self._runtime, self._config, self._waiting_spectators = runtime, config, 0
         self._renderings: OrderedDict[tuple[str, int, bool], RenderedMatch] = OrderedDict()
 
