@@ -4,15 +4,16 @@ It simulates contests with strengths in Elo points. They come from the ratings o
 their margins, or from a guess of how much the teams differ.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import fmean
 
-from cardsharp.analysis.ratings import Z_95, Rating, expected_score
+from cardsharp.analysis.ratings import Z_95, Rating
 from cardsharp.contest import models  # noqa: F401 - importing it registers the formats
 from cardsharp.contest.formats.base import FORMATS_BY_NAME, Format
-from cardsharp.contest.formats.pairing import MatchScore, PairingOutcome, SeriesRules, TeamId
+from cardsharp.contest.formats.forecast import simulate_contest
+from cardsharp.contest.formats.pairing import SeriesRules
 
 MATCH_COUNTS = (1, 3, 5, 7)  # numbers of matches per pairing that are simulated
 SIMULATION_RUNS = 200  # simulations per variant: a probability is then accurate to about 3 %
@@ -71,41 +72,6 @@ def _simulate_once(  # noqa: PLR0913, PLR0917 - what a contest is made of
         str(team_index): dice.gauss(rating.value, rating.margin / Z_95)
         for team_index, rating in enumerate(sorted(ratings, key=lambda rating: -rating.value))
     } or {str(team_index): dice.gauss(0, spread) for team_index in range(teams)}
-    champions, slots = simulate_winners_and_slots(contest_format, rules, strengths, dice)
+    simulated = simulate_contest(contest_format, rules, strengths, dice)
     best = max(strengths, key=strengths.__getitem__)
-    return (best in champions) / len(champions), slots
-
-
-def simulate_winners_and_slots(
-    contest_format: Format, rules: SeriesRules, strengths: Mapping[TeamId, float], rng: Random
-) -> tuple[list[TeamId], int]:
-    """Simulate a contest seeded in the order of `strengths`.
-
-    Returns the winners, several if first place is shared, and the number of consecutive match
-    slots.
-    """
-    seeding, slots = list(strengths), 0
-    decided: dict[str, PairingOutcome] = {}
-    while True:
-        waiting = [
-            pairing
-            for pairing in contest_format.determined_pairings(seeding, decided)
-            if pairing.key not in decided
-        ]
-        if not waiting:
-            return contest_format.standings(seeding, decided)[0], slots
-        busy: set[TeamId] = set()
-        longest = 0
-        for pairing in waiting:
-            if not busy.isdisjoint(pairing.teams):
-                continue
-            busy.update(pairing.teams)
-            win_probability = expected_score(
-                strengths[pairing.teams[0]] - strengths[pairing.teams[1]]
-            )
-            scores: list[MatchScore] = []
-            while (decision := rules.outcome(pairing, scores)) is None:
-                scores.append(MatchScore((0, 0), int(rng.random() >= win_probability)))
-            decided[pairing.key] = decision
-            longest = max(longest, len(scores))
-        slots += longest
+    return (best in simulated.champions) / len(simulated.champions), simulated.slot_count

@@ -6,19 +6,23 @@ import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 from support.arena_server import ArenaHttpClient, running_arena
-from support.contests import HOSTILE_NAMES, played_contest, team_names
+from support.contests import HOSTILE_NAMES, new_contest, played_contest, team_names
 from support.waiting import HANG_SECONDS
 
+from cardsharp.contest.formats.forecast import estimate_length
+from cardsharp.contest.match_host import LiveMatch
 from cardsharp.contest.models import ContestSettings
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.view.pages import (
+    ContestPageView,
     contest_page,
     running_matches_fragment,
     standalone_contest_page,
@@ -26,7 +30,7 @@ from cardsharp.contest.view.pages import (
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages, to_live_match
 from cardsharp.pages.templates import SiteInfo
 
-SITE = SiteInfo("Arena")
+VIEW = ContestPageView(SiteInfo("Arena"))
 
 
 class ParsedPage(HTMLParser):
@@ -70,7 +74,7 @@ def contest_records() -> ContestRecords:
 def test_a_full_bracket_is_rendered_with_its_champion() -> None:
     """The bracket has as many games and rounds as in 2023, with a second final."""
     records, _ = played_contest(team_names(20), upsets=["38"])
-    parsed = ParsedPage(contest_page(SITE, records))
+    parsed = ParsedPage(contest_page(VIEW, records))
     boxes = parsed.boxes()
     assert boxes.count("decided") == 39
     assert boxes[39:] == ["crown decided"]
@@ -91,7 +95,7 @@ def test_a_full_bracket_is_rendered_with_its_champion() -> None:
 @pytest.mark.parametrize(("number", "share"), [*product([2, 3, 13], [0, 0.5, 1]), (64, 0.5)])
 def test_a_bracket_of_any_size_has_no_overlapping_boxes(number: int, share: float) -> None:
     records, running = played_contest(team_names(number), int(share * (2 * number - 2)))
-    parsed = ParsedPage(contest_page(SITE, records, map(to_live_match, running.values())))
+    parsed = ParsedPage(contest_page(VIEW, records, map(to_live_match, running.values())))
     columns = defaultdict[str, list[float]](list)
     for tag, attributes in parsed.elements:
         if tag == "svg" and str(attributes.get("class")).startswith("box"):
@@ -105,7 +109,7 @@ def test_a_bracket_of_any_size_has_no_overlapping_boxes(number: int, share: floa
 @pytest.mark.parametrize("form", ["round-robin", "swiss"])
 def test_formats_without_a_bracket_list_their_rounds(form: str) -> None:
     records, _ = played_contest(team_names(6), format=form, matches=3)
-    parsed = ParsedPage(contest_page(SITE, records))
+    parsed = ParsedPage(contest_page(VIEW, records))
     assert parsed.boxes() == ["decided"] * len(records.results())
     assert not any(
         str(attributes.get("class")).startswith("line") for _, attributes in parsed.elements
@@ -119,7 +123,7 @@ def test_every_pairing_leads_to_its_matches_and_rulings_have_their_reasons(
     """Each pairing links to its matches, and each tag to the arena's statistics."""
     results = contest_records.results()
     contest_records.save_results([replace(results[0], ruled="the other side <left>"), *results[1:]])
-    parsed = ParsedPage(contest_page(SITE, contest_records))
+    parsed = ParsedPage(contest_page(VIEW, contest_records))
     addresses = parsed.addresses()
     for result in results:
         assert all(f"/matches/{match}" in addresses for match in result.matches)
@@ -137,7 +141,7 @@ def test_hostile_names_are_escaped(output_kind: str) -> None:
     results = records.results()
     records.save_results([replace(result, ruled=HOSTILE_NAMES[0]) for result in results])
     text = (
-        contest_page(SITE, records) if output_kind == "page" else standalone_contest_page(records)
+        contest_page(VIEW, records) if output_kind == "page" else standalone_contest_page(records)
     )
     parsed = ParsedPage(text)
     tags = {tag for tag, _ in parsed.elements}
@@ -163,8 +167,8 @@ def test_hidden_data_changes_no_byte_of_a_page() -> None:
             state, params = replace(match.state, draw_pile=pile), replace(match.params, seed=seed)
             live_matches.append(to_live_match(replace(match, state=state, params=params)))
         pages.add(
-            contest_page(SITE, records, live_matches)
-            + running_matches_fragment(SITE, records, live_matches)
+            contest_page(VIEW, records, live_matches)
+            + running_matches_fragment(VIEW, records, live_matches)
             + standalone_contest_page(records)
         )
         assert not any(team.ha1 in text for team in records.teams() for text in pages)
@@ -216,3 +220,69 @@ def test_other_requests_are_served_while_a_page_is_rendered(
         other_client.close()
         may_finish.set()
         assert page_request.result().status == 200
+
+
+def headings(text: str) -> list[str]:
+    """Return the headings of the sections of a page, in their order."""
+    return re.findall(r"<h2[^>]*>([^<]+)</h2>", text)
+
+
+def test_the_page_shows_first_what_is_going_on() -> None:
+    """During practice there is no empty bracket and no table of dashes."""
+    records = new_contest(team_names(12))
+    assert headings(contest_page(VIEW, records)) == ["Teams", "Running now"]
+    team_ids = [team.id for team in records.teams()]
+    practice_match = LiveMatch(
+        id="m1",
+        teams=(team_ids[0], team_ids[1]),
+        tags=(records.settings.practice_tag,),
+        points=(3, 0),
+        team_to_act=team_ids[0],
+        turn=2,
+        note="",
+    )
+    assert headings(contest_page(VIEW, records, [practice_match])) == [
+        "Ratings of practice",
+        "Running now",
+    ]
+    running_records, _ = played_contest(team_names(12), 5)
+    assert headings(contest_page(VIEW, running_records))[:2] == ["Bracket", "Running now"]
+    finished_records, _ = played_contest(team_names(12))
+    page = contest_page(VIEW, finished_records)
+    assert page.index("Won by") < page.index("<h2")
+    assert headings(page)[0] == "Bracket"
+
+
+def test_the_board_has_only_what_fits_on_a_projector() -> None:
+    board = VIEW._replace(is_board=True)
+    records, _ = played_contest(team_names(12), 5)
+    page = contest_page(board, records)
+    assert headings(page) == ["Bracket", "Running now"]
+    assert 'class="contest board"' in page
+    assert "view=board" in contest_page(VIEW, records)
+    assert "view=board" not in page
+
+
+def test_the_running_matches_have_the_time_since_the_start_and_to_the_end() -> None:
+    """The rest is the length of the simulated contest for the pairings that are left."""
+    records, _ = played_contest(team_names(8), 7)
+    start = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    results = [
+        replace(
+            result,
+            facts=tuple(replace(facts, began=start, seconds=30.0) for facts in result.facts),
+        )
+        for result in records.results()
+    ]
+    view = VIEW._replace(current_time=start + timedelta(minutes=63))
+    assert "since the first match" not in running_matches_fragment(view, records)
+    records.save_results(results)
+    text = running_matches_fragment(view, records)
+    [rest] = re.findall(r"1 h 03 min since the first match, about (\d+) min to go\.", text)
+    length = estimate_length("double-elimination", 8, records.settings.matches)
+    assert length is not None
+    decided_count = sum(result.decided for result in results)
+    expected_rest = length.slot_count * 0.5 * (1 - decided_count / length.pairing_count)
+    assert int(rest) == round(expected_rest)
+    finished_records, _ = played_contest(team_names(8))
+    assert "to go" not in running_matches_fragment(view, finished_records)

@@ -30,7 +30,11 @@ from cardsharp.contest.match_host import MatchRequest
 from cardsharp.contest.models import ContestSettings, ContestStage, PairingResult
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.view.pages import contest_page, running_matches_fragment
+from cardsharp.contest.view.pages import (
+    ContestPageView,
+    contest_page,
+    running_matches_fragment,
+)
 from cardsharp.errors import ConfigError, Unreachable
 from cardsharp.pages.templates import SiteInfo
 
@@ -82,8 +86,9 @@ class ContestHarness:
     @property
     def public_page(self) -> str:
         """Return the pages that spectators see."""
-        return contest_page(SiteInfo("Arena"), self.public_records) + running_matches_fragment(
-            SiteInfo("Arena"), self.public_records
+        view = ContestPageView(SiteInfo("Arena"))
+        return contest_page(view, self.public_records) + running_matches_fragment(
+            view, self.public_records
         )
 
 

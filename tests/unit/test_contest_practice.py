@@ -17,6 +17,7 @@ from support.fake_match_host import FakeMatchHost, with_faults
 from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
+from cardsharp.contest.formats.forecast import simulate_contest
 from cardsharp.contest.formats.pairing import SeriesRules
 from cardsharp.contest.match_host import MatchResultFacts
 from cardsharp.contest.models import PairingResult, PracticeMatch
@@ -58,7 +59,6 @@ from cardsharp_tools.contest import format_planner
 from cardsharp_tools.contest.format_planner import (
     SIMULATION_RUNS,
     forecast_formats,
-    simulate_winners_and_slots,
 )
 
 
@@ -267,7 +267,7 @@ def test_the_best_team_wins_uneven_contests_and_more_matches_take_longer(
 
 def test_the_winners_chance_to_be_strongest_grows_with_the_match_count() -> None:
     strengths = {"a": 4000.0, "b": 2000.0, "c": 0.0}
-    winners, slots = simulate_winners_and_slots(
+    winners, slots, _ = simulate_contest(
         FORMATS_BY_NAME["double-elimination"], SeriesRules(3, 9), strengths, Random(1)
     )
     assert (winners, slots) == (["a"], 4 * 3)

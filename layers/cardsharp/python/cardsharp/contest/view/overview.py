@@ -6,6 +6,7 @@ It includes only what every spectator may know: no seed, no password, no hidden 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import zip_longest
 from random import Random
@@ -27,6 +28,14 @@ from cardsharp.contest.view.match_charts import (
     build_match_charts,
     build_rating_chart,
 )
+from cardsharp.contest.view.page_sections import (
+    BOARD_SECTION_NAMES,
+    SECTION_NAMES_BY_STAGE,
+    PageSection,
+    PageStage,
+    page_sections,
+)
+from cardsharp.contest.view.progress import ContestProgress, contest_progress
 
 _SAMPLE_COUNT = 2000
 
@@ -149,6 +158,29 @@ class ContestOverview:
         return "paused" if self.paused else "running"
 
     @property
+    def stage(self) -> PageStage:
+        """The contest's stage."""
+        if not self.results:
+            return PageStage.PRACTICE if self.has_practice else PageStage.NOT_BEGUN
+        return PageStage.OVER if self.is_over else PageStage.RUNNING
+
+    def sections(self, *, is_board: bool) -> list[PageSection]:
+        """Return the sections of the page in their order, or those of the view for a projector."""
+        names = (BOARD_SECTION_NAMES if is_board else SECTION_NAMES_BY_STAGE)[self.stage]
+        return page_sections(
+            names,
+            is_knockout=self.is_knockout,
+            has_charts=bool(self.results),
+            has_ratings=self.has_practice,
+        )
+
+    def progress(self, current_time: datetime) -> ContestProgress | None:
+        """Return the time since the first match and the expected time to the end, if known."""
+        if self.is_over or self.frozen:
+            return None
+        return contest_progress(self.settings, len(self.teams), self.results, current_time)
+
+    @property
     def is_over(self) -> bool:
         """True if every pairing is decided."""
         return bool(self.results) and all(result.decided for result in self.results)
@@ -185,7 +217,7 @@ class ContestOverview:
     @cached_property
     def page_hash(self) -> str:
         """Hash that changes whenever the page does, except for running matches."""
-        content = (self.settings, self.paused, self.frozen, self.names, self.results)
+        content = (self.settings, self.paused, self.frozen, self.names, self.results, self.stage)
         fingerprint = repr((*content, len(self._rating_history)))
         return hashlib.blake2b(fingerprint.encode(), digest_size=9).hexdigest()
 
@@ -246,6 +278,11 @@ class ContestOverview:
                 f"Round {round_number}", f"{name}_Round{round_number}", round_results
             )
         yield _build_round_row("All rounds", name, self.results)
+
+    @property
+    def practice_match_count(self) -> int:
+        """Number of practice matches that have ended."""
+        return len(self._records.practice_matches())
 
     def practice_ladder(self) -> list[LadderRow]:
         """Return the practice ladder, the best first."""

@@ -2,8 +2,10 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from jinja2 import BaseLoader, Environment, FileSystemLoader
@@ -12,6 +14,7 @@ from cardsharp.contest.match_host import LiveMatch, format_points
 from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.view.bracket_layout import BracketLayout
 from cardsharp.contest.view.overview import ContestOverview
+from cardsharp.contest.view.progress import ContestProgress
 from cardsharp.core.time_zones import to_local
 from cardsharp.pages.templates import SiteInfo, standalone_page, template_environment
 
@@ -19,28 +22,51 @@ FOLDER = Path(__file__).with_name("page")  # where the templates lie, with what 
 EM_PIXELS = 12.0  # the size of letters in the bracket, in its own units
 
 
-def contest_page(
-    site: SiteInfo,
-    records: ContestRecords,
-    running_matches: Iterable[LiveMatch] = (),
-    contest_names: Sequence[str] = (),
-) -> str:
-    """Return the page as an arena with these running matches serves it.
+class ContestPageView(NamedTuple):
+    """View of a contest that an arena serves.
 
-    `contest_names` are the other contests.
+    `contest_names` are the other contests. With `is_board` it is the view for a projector, which
+    fits on a screen of 1920 by 1080 pixels without scrolling.
     """
+
+    site: SiteInfo
+    contest_names: Sequence[str] = ()
+    is_board: bool = False
+    current_time: datetime | None = None
+
+
+def contest_page(
+    view: ContestPageView, records: ContestRecords, running_matches: Iterable[LiveMatch] = ()
+) -> str:
+    """Return the page as an arena with these running matches serves it."""
     status = ContestOverview(records, running_matches)
-    return _render_page("contest.jinja", status, site=site, alone=None, others=contest_names)
+    return _render_page(
+        "contest.jinja",
+        status,
+        site=view.site,
+        alone=None,
+        others=view.contest_names,
+        board=view.is_board,
+        progress=_find_progress(view, status),
+    )
 
 
 def running_matches_fragment(
-    _site: SiteInfo,
-    records: ContestRecords,
-    running: Iterable[LiveMatch] = (),
-    _contest_names: Sequence[str] = (),
+    view: ContestPageView, records: ContestRecords, running_matches: Iterable[LiveMatch] = ()
 ) -> str:
     """Return the running matches as HTML: the part of the page that changes with every move."""
-    return _render_page("running.jinja", ContestOverview(records, running))
+    status = ContestOverview(records, running_matches)
+    return _render_page("running.jinja", status, progress=_find_progress(view, status))
+
+
+def _find_progress(view: ContestPageView, status: ContestOverview) -> ContestProgress | None:
+    return None if view.current_time is None else status.progress(view.current_time)
+
+
+def format_minutes(duration: timedelta) -> str:
+    """Return a duration in whole minutes as text, such as `1 h 05 min`."""
+    hours, minutes = divmod(round(duration / timedelta(minutes=1)), 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
 
 
 def standalone_contest_page(records: ContestRecords) -> str:
@@ -50,7 +76,13 @@ def standalone_contest_page(records: ContestRecords) -> str:
         SiteInfo("Cardsharp"),
     )
     return _render_page(
-        "contest.jinja", ContestOverview(records), site=site, alone=style, others=()
+        "contest.jinja",
+        ContestOverview(records),
+        site=site,
+        alone=style,
+        others=(),
+        board=False,
+        progress=None,
     )
 
 
@@ -109,6 +141,7 @@ def contest_template_environment(*more: BaseLoader) -> Environment:
     environment.filters |= {
         "shown": format_points,
         "local": to_local,
+        "minutes": format_minutes,
         "quoted": partial(quote, safe=""),
     }
     return environment

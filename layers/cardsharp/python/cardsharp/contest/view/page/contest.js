@@ -2,7 +2,7 @@
 // rest of the page when it has changed. The server renders and escapes all of it.
 
 const PAUSE = 2000;
-const LIVE = ["summary", "bracket", "standings", "statistics", "charts", "practice", "pairings", "running"];
+const LIVE = ["summary", "teams", "bracket", "standings", "statistics", "charts", "practice", "pairings", "running"];
 
 const shown = new Map(); // the ETag of the last response by path
 
@@ -35,8 +35,11 @@ async function look() {
   if (version !== main.dataset.version) {
     const page = await fresh("/contest");
     if (page) {
-      put(page);
-      main.dataset.version = page.getElementById("contest").dataset.version;
+      const next = page.getElementById("contest");
+      // Another stage has other sections, so all of the page changes.
+      if (next.dataset.stage === main.dataset.stage) put(page);
+      else return main.replaceWith(next);
+      main.dataset.version = next.dataset.version;
     }
     // A spectator's response may come from a cache that is a moment old. Then request it again.
     if (version !== main.dataset.version) shown.clear();

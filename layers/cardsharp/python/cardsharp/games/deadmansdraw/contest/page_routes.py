@@ -81,13 +81,19 @@ class ContestPages:
                 other_names = [other_name for other_name in names if other_name != name]
                 # What draws is loaded for the first page: see the arena's page_routes.
                 from cardsharp.contest.freeze import spectator_records  # noqa: PLC0415
-                from cardsharp.contest.view.pages import contest_page, running_matches_fragment  # noqa: PLC0415
+                from cardsharp.contest.view.pages import (  # noqa: PLC0415
+                    ContestPageView,
+                    contest_page,
+                    running_matches_fragment,
+                )
 
                 records = contests.get(name)
                 if not user.is_admin:
                     records = spectator_records(records, self._clock())
                 draw = contest_page if is_full_page else running_matches_fragment
-                html = draw(site(), records, () if records.frozen_at else running, other_names)
+                is_board = request.query_params.get("view") == "board"
+                view = ContestPageView(site(), other_names, is_board, self._clock())
+                html = draw(view, records, () if records.frozen_at else running)
                 return with_etag(HTMLResponse(html, headers=HEADERS))
 
             async def endpoint(request: Request, user: User) -> Response:
