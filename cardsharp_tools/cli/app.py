@@ -13,6 +13,7 @@ import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -142,6 +143,8 @@ def usage_error_text(error: cyclopts.CycloptsError) -> str:
     """Return a message that explains a wrong command line and suggests a correction."""
     error.verbose = False
     command = " ".join(("cardsharp", *(error.command_chain or ())))
+    if isinstance(error, cyclopts.UnknownCommandError) and error.app is not None:
+        return _unknown_command_text(error.app, command, (error.unused_tokens or [""])[0])
     if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
         token = error.unused_tokens[0]
         options = list(_iter_possible_options(error.app, token))[:_MAX_SUGGESTIONS]
@@ -156,6 +159,16 @@ def usage_error_text(error: cyclopts.CycloptsError) -> str:
         needed = "a value" if value_count == 1 else f"{value_count} values"
         return f"{argument.name} needs {needed}{about}."
     return str(error)
+
+
+def _unknown_command_text(app: cyclopts.App, command: str, token: str) -> str:
+    """Return a message about a wrong command; it imports the module of no command."""
+    names = [name for name in app if not name.startswith("-")]
+    matches = get_close_matches(token, names, _MAX_SUGGESTIONS)
+    if matches:
+        suggestion = " or ".join(f'"{name}"' for name in matches)
+        return f"`{command}` has no command '{token}'. Did you mean {suggestion}?"
+    return f"`{command}` has no command '{token}'. Its commands are {', '.join(names)}."
 
 
 def _add_docstring_help(app: cyclopts.App | None, argument: cyclopts.Argument) -> cyclopts.Argument:

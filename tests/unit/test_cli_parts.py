@@ -74,6 +74,18 @@ def test_help_imports_no_command_and_a_reader_that_has_gone_is_no_error() -> Non
     assert shell_process.stderr == "code 0\n"
 
 
+def test_an_unknown_command_is_corrected_without_an_import_of_any_command() -> None:
+    code = (
+        "import sys; from cardsharp_tools.cli import main; main(['mathces']); "
+        "sys.exit(any(name.startswith('cardsharp_tools.cli.commands.') for name in sys.modules))"
+    )
+    process = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True
+    )
+    assert "has no command 'mathces'. Did you mean \"matches\"?" in process.stderr
+    assert process.returncode == 0
+
+
 def test_an_internal_error_is_reported_in_a_sentence_and_a_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
