@@ -1,30 +1,23 @@
 """Sources of matches, opened by a name: a log, a contest's folder, an arena, files, stdin."""
 
-import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
-from http import HTTPStatus
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlencode, urlsplit
-
-import requests
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from cardsharp.analysis.replay import read_error_of
-from cardsharp.contest.contest_file import CONTEST_FILE_NAME
-from cardsharp.errors import ConfigError, InvalidInput, StoreError, Unreachable
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.game import Game
 from cardsharp.store.codec import WITHDRAWN
-from cardsharp.store.match_log import Body, MatchReader, MatchRecord, MatchStatus, MoveRecord
-from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
+from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.cli.console import print_error
 from cardsharp_tools.cli.options import STDIN_PATH
-from cardsharp_tools.http_session import http_session, proxy_failure, resolve_proxy
 from cardsharp_tools.match_sources.match_logs import (
     LAST_MATCH,
     game_of_match,
@@ -33,111 +26,9 @@ from cardsharp_tools.match_sources.match_logs import (
 )
 from cardsharp_tools.match_sources.recordings import (
     RECORDING_SUFFIXES,
-    parse_match,
     parse_recordings,
     read_recording_files,
 )
-
-_REQUEST_TIMEOUTS = (3, 10)
-_LOCAL_HOSTS = {"127.0.0.1", "localhost", "::1"}
-
-
-class ArenaMatchReader(SnapshotMatchReader):
-    """Reader of an arena's matches as a spectator or, with a password, as a player.
-
-    The query of the address may select matches by `tag` or `tags`.
-    """
-
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._base_url = f"{parts.scheme}://{parts.netloc}"
-        user, password = os.environ.get("CARDSHARP_USER"), os.environ.get("CARDSHARP_PASSWORD")
-        safe = parts.scheme == "https" or parts.hostname in _LOCAL_HOSTS
-        self._credentials = (user, password) if user and password and safe else None
-        self._proxy = resolve_proxy()
-        query = parse_qs(parts.query)
-        self._tags = ",".join(query.get("tags", []) + query.get("tag", []))
-        self._cached_match: tuple[str, MatchSnapshot | None] = ("", None)
-        super().__init__(self._fetch_match, {})
-
-    def matches(
-        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
-    ) -> list[MatchRecord]:
-        """Return matches, the latest first."""
-        # The arena answers limit=N with up to 10 N + 1 matches.
-        query = {"condensed": "1", "limit": str(max(1, limit // 10))}
-        if day is not None:
-            query["at"] = day.isoformat()
-        if self._tags:
-            query["tags"] = self._tags
-        listed = map(
-            _parse_listed_match, self._send_request(f"/api/matches?{urlencode(query)}").json()
-        )
-        return [record for record in listed if status in {None, record.status}][:limit]
-
-    def _fetch_match(self, match_id: str) -> MatchSnapshot | None:
-        """Return a match, from a cache of one match.
-
-        A caller that requests the match requests its moves next.
-        """
-        if self._cached_match[0] != match_id:
-            response = self._send_request(
-                f"/api/matches/{match_id}?showevents=true", allow_missing=True
-            )
-            try:
-                self._cached_match = (
-                    match_id,
-                    parse_match(response.content) if response.ok else None,
-                )
-            except InvalidInput as error:
-                raise ConfigError(f"{self._base_url}: {error}") from None
-        return self._cached_match[1]
-
-    def _send_request(self, path: str, *, allow_missing: bool = False) -> requests.Response:
-        try:
-            with http_session(
-                self._base_url, self._proxy, secret=self._credentials is not None
-            ) as session:
-                response = session.get(
-                    f"{self._base_url}{path}", auth=self._credentials, timeout=_REQUEST_TIMEOUTS
-                )
-        except requests.RequestException as error:
-            if (at_proxy := proxy_failure(self._base_url, self._proxy, error)) is not None:
-                raise at_proxy from None
-            raise Unreachable(
-                f"{self._base_url} does not answer; is the arena running, and is the address right?"
-            ) from None
-        if response.status_code == HTTPStatus.UNAUTHORIZED:
-            raise ConfigError(
-                f"{self._base_url} shows its matches to players only; set CARDSHARP_USER and "
-                "CARDSHARP_PASSWORD (over https only), or start the arena with --public."
-            )
-        lacks = allow_missing and response.status_code in {
-            HTTPStatus.NOT_FOUND,
-            HTTPStatus.BAD_REQUEST,
-        }
-        if not response.ok and not lacks:
-            raise Unreachable(f"{self._base_url} answered {response.status_code}.")
-        return response
-
-
-def _parse_listed_match(document: Mapping[str, Any]) -> MatchRecord:
-    over, players = bool(document["finished"]), document["playerdata"]
-    winner = next((seat for seat, player in enumerate(players) if player["winner"]), None)
-    outcome: Body | None = None
-    if over:
-        turns = int(document["sequence"].partition(".")[0])
-        scores = [player["bankvalue"] for player in players]
-        outcome = {"scores": scores, "winner": winner, "result": "both seats", "turns": turns}
-    return MatchRecord(
-        str(document["id"]),
-        MatchStatus.FINISHED if over else MatchStatus.RUNNING,
-        datetime.fromisoformat(document["startedat"]).astimezone(UTC),
-        dict.fromkeys(("players", "names"), document["playernames"])
-        | {"tags": document.get("tags", ())},
-        outcome=outcome,
-    )
-
 
 _STORE_PREFIXES = ("sqlite:", "dynamodb:")
 _URL_PREFIXES = ("http://", "https://")
@@ -180,6 +71,9 @@ def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource
     if source_ref is None:
         return MatchSource(partial(open_game_log, game, None))
     if source_ref.startswith(_URL_PREFIXES):
+        # What sends requests is slow to import, and most commands read a file.
+        from cardsharp_tools.match_sources.arena_reader import ArenaMatchReader  # noqa: PLC0415
+
         arena = partial(ArenaMatchReader, source_ref)
         return MatchSource(lambda: nullcontext(arena()), timedelta(milliseconds=800))
     path = _resolve_path(source_ref)
@@ -204,6 +98,10 @@ def _resolve_path(match_ref: str) -> Path:
     """
     sample = _SAMPLES_FOLDER / f"{Path(match_ref).name}.json.gz"
     path = sample if sample.is_file() else Path(match_ref).expanduser()
+    if not path.is_dir() and path.suffix != ".db":
+        return path
+    from cardsharp.contest.contest_file import CONTEST_FILE_NAME  # noqa: PLC0415 - slow to import
+
     folder = path.parent if path.name == CONTEST_FILE_NAME else path
     if (folder / CONTEST_FILE_NAME).is_file():
         log = folder / "matches.db"
