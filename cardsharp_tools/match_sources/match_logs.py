@@ -1,7 +1,6 @@
 """Match logs: their locations, the match that a name means, and the import of a match."""
 
 import os
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar
@@ -14,7 +13,7 @@ from cardsharp.analysis.replay import header_of
 from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.core.clock import SystemClock
 from cardsharp.core.private_files import DIRECTORY_MODE, restrict_to_owner
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.catalog import get_game as game_called
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import (
@@ -25,6 +24,7 @@ from cardsharp.store.match_log import (
     MatchStatus,
     MoveRecord,
 )
+from cardsharp.store.sqlite_file import FileInUse, read_table_names
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 
 _IMPORT_OWNER = "archive"
@@ -190,9 +190,11 @@ def _is_arena_file(file: Path) -> bool:
     A locked file counts as one, because a running arena lets no other process read it.
     """
     try:
-        return _list_tables(file) == {"matches", "moves"}
-    except sqlite3.Error as error:
-        return "locked" in str(error)
+        return read_table_names(file) == {"matches", "moves"}
+    except FileInUse:
+        return True
+    except StoreError:
+        return False
 
 
 def _is_match_log_store(store: str | None) -> bool:
@@ -200,15 +202,9 @@ def _is_match_log_store(store: str | None) -> bool:
     if store is None or not store.startswith(SQLITE_PREFIX):
         return False
     try:
-        return _list_tables(parse_sqlite_location(store)) >= {"matches", "moves", "notes"}
-    except sqlite3.Error:
+        return read_table_names(parse_sqlite_location(store)) >= {"matches", "moves", "notes"}
+    except StoreError:
         return False
-
-
-def _list_tables(file: Path) -> set[str]:
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", 1, uri=True)) as db:
-        rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    return {name for (name,) in rows}
 
 
 def readable_matches(

@@ -1,7 +1,6 @@
 """Faults of the machine that a command runs on, each as a sentence that says what to do."""
 
 import errno
-import sqlite3
 
 _ELSEWHERE = (
     "Check its owner, or use a folder of this user: set XDG_DATA_HOME for our data, or TMPDIR for "
@@ -31,10 +30,6 @@ def describe_machine_fault(error: Exception) -> str | None:
     """Return what the machine refused and what to do about it; None for a fault of our own."""
     if isinstance(error, MemoryError):
         return f"The memory is used up. {_ADVICE[errno.ENOMEM]}"
-    if isinstance(error, sqlite3.OperationalError):
-        return (
-            f"A database cannot be used: {error}. Check its disk and its permissions. {_ELSEWHERE}"
-        )
     if not isinstance(error, OSError) or error.errno is None:
         return None
     if str(error.strerror).startswith(_NO_TEMPORARY):

@@ -17,7 +17,7 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import SqliteStorage
 from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY
-from cardsharp.store.sqlite_file import FileSchema, SqliteFile
+from cardsharp.store.sqlite_file import FileInUse, FileSchema, SqliteFile, read_table_names
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.match_sources.match_logs import open_existing_log
 
@@ -166,3 +166,21 @@ def test_a_store_deleted_while_in_use_is_recreated_with_a_warning(
         (tmp_path / "arena.db").unlink()
         with pytest.raises(StoreError, match="was deleted or replaced while it was in use"):
             insert_and_list(file, "lost")
+
+
+def test_an_arena_in_use_is_told_from_a_file_that_is_none(tmp_path: Path) -> None:
+    """The path is no hint at another arena, whatever the words in it."""
+    path = tmp_path / "locked.db"
+    with closing(SqliteStorage(path)):
+        with pytest.raises(FileInUse):
+            read_table_names(path)
+        with pytest.raises(ConfigError, match="Perhaps another arena is running on it"):
+            SqliteStorage(path)
+    assert read_table_names(path) == {"matches", "moves"}
+    other_file = tmp_path / "locked.txt"
+    other_file.write_text("no database" * 100)
+    with pytest.raises(ConfigError) as raised:
+        SqliteStorage(other_file)
+    assert "another arena" not in str(raised.value)
+    with pytest.raises(StoreError, match="not a database"):
+        read_table_names(other_file)

@@ -1,7 +1,6 @@
 """Documents in one table of a SQLite file, for several processes at once, or in memory."""
 
 import logging
-import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +10,13 @@ from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.store.codec import decode, encode, from_micros, to_micros
 from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
-from cardsharp.store.sqlite_file import FileSchema, SqliteFile, parse_migrations
+from cardsharp.store.sqlite_file import (
+    Connection,
+    FileSchema,
+    Row,
+    SqliteFile,
+    parse_migrations,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -148,7 +153,7 @@ class SqliteDocumentStore:
         return 0 if self._read_only else to_micros(self._clock.now())
 
 
-def _apply_write(db: sqlite3.Connection, change: Write, current_micros: int) -> None:
+def _apply_write(db: Connection, change: Write, current_micros: int) -> None:
     """Apply a write; raise `WriteConflict` if its condition does not hold."""
     params = {
         "partition_key": change.key.partition_key,
@@ -184,7 +189,7 @@ def _apply_write(db: sqlite3.Connection, change: Write, current_micros: int) -> 
         )
 
 
-def _to_document(row: sqlite3.Row) -> Document:
+def _to_document(row: Row) -> Document:
     key = Key(row["partition"], row["sort"])
     return Document(key, row["version"], decode(row["body"]), _to_datetime(row["expires"]))
 

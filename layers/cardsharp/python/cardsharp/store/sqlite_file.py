@@ -1,7 +1,8 @@
-"""A SQLite file of ours: opening, migrations and transactions.
+"""A SQLite file of ours: opening, migrations, transactions and errors.
 
-Several processes may use the file at once. Every change is one `BEGIN IMMEDIATE` transaction in
-a write-ahead log, so a process killed at any moment leaves complete transactions only.
+No other module imports `sqlite3`. Several processes may use the file at once. Every change is
+one `BEGIN IMMEDIATE` transaction in a write-ahead log, so a process killed at any moment leaves
+complete transactions only.
 """
 
 import json
@@ -16,11 +17,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import stamina
 
 from cardsharp.core.private_files import ensure_private_file, restrict_to_owner
 from cardsharp.errors import StoreError
+
+Connection: TypeAlias = sqlite3.Connection
+Row: TypeAlias = sqlite3.Row
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +33,10 @@ MEMORY_PATH = ":memory:"  # the path of what is kept in this process only
 _BUSY_TIMEOUT = timedelta(seconds=10)
 _EXCLUSIVE_BUSY_TIMEOUT = timedelta(seconds=1)
 _SIDECARS = ("-wal", "-shm", "-journal")  # beside an open file, with the file's own mode
+
+
+class FileInUse(StoreError):
+    """Another process uses the file, and let us wait for too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,20 @@ class FileSchema:
             return _read_schema(db)[1]
 
 
+def read_table_names(path: Path) -> set[str]:
+    """Return the names of the tables in any SQLite file, which is not changed.
+
+    Raises `FileInUse` if the process that uses the file shares it with nobody, and `StoreError`
+    if it is no such file.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", 1, uri=True)) as db:
+            return _read_schema(db)[1]
+    except sqlite3.Error as error:
+        message = f"The file {path} cannot be used: {error}"
+        raise (FileInUse if _is_busy(error) else StoreError)(message) from error
+
+
 def parse_migrations(script: Path) -> tuple[str, ...]:
     """Return the migrations in a script, each after a line that begins with `-- step`."""
     return tuple(re.split(r"(?m)^-- step.*$", script.read_text("utf-8"))[1:])
@@ -60,7 +83,8 @@ class SqliteFile:
     """One connection to the file at `path`, which is created with its folder if missing.
 
     Only its owner can read it. With `read_only` it must exist, and nothing can be written to
-    it. Raises `StoreError` if it cannot be used, is not ours, or a newer version created it.
+    it. Raises `StoreError` if it cannot be used, is not ours, or a newer version created it,
+    and `FileInUse` if another process does not let us use it.
     """
 
     def __init__(self, path: str | Path, schema: FileSchema, *, read_only: bool = False) -> None:
@@ -78,7 +102,7 @@ class SqliteFile:
             self._finalizer()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[Connection]:
         """Yield the database; everything written in the block is committed, or nothing."""
         with self.locked_connection() as db:
             db.execute("BEGIN IMMEDIATE")
@@ -91,7 +115,7 @@ class SqliteFile:
                 raise
 
     @contextmanager
-    def locked_connection(self) -> Iterator[sqlite3.Connection]:
+    def locked_connection(self) -> Iterator[Connection]:
         """Yield the connection under a lock: one thread at a time uses it."""
         with self._lock, self._translate_errors():
             if self._is_replaced():
@@ -119,7 +143,7 @@ class SqliteFile:
         self._file_identity = _read_file_identity(self._path)
         # Closes a database in memory when nobody refers to it any more.
         self._finalizer = weakref.finalize(self, self._db.close)
-        self._db.row_factory = sqlite3.Row
+        self._db.row_factory = Row
         # One damaged character must not hide the other rows of a result.
         self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
@@ -156,7 +180,7 @@ class SqliteFile:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(
+            raise (FileInUse if _is_busy(error) else StoreError)(
                 f"The {self._schema.description} {self._path} cannot be used: "
                 f"{str(error).rstrip('.')}. Check the file and its folder, "
                 f"or set {self._schema.setting_name} to another file."
@@ -214,7 +238,7 @@ class SqliteFile:
         return version
 
 
-def _read_schema(db: sqlite3.Connection) -> tuple[int, set[str]]:
+def _read_schema(db: Connection) -> tuple[int, set[str]]:
     """Return the version in a file and its tables, both read in one query."""
     version, tables = db.execute(
         "SELECT user_version, (SELECT json_group_array(name) FROM sqlite_master "

@@ -4,7 +4,6 @@ Every method is one transaction, so a condition and the write it guards are atom
 JSON text; those of versions up to 0.3 are packed. Summaries are not stored.
 """
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, time, timedelta
@@ -34,7 +33,13 @@ from cardsharp.store.match_log import (
     MoveSummary,
     Summaries,
 )
-from cardsharp.store.sqlite_file import FileSchema, SqliteFile, parse_migrations
+from cardsharp.store.sqlite_file import (
+    Connection,
+    FileSchema,
+    Row,
+    SqliteFile,
+    parse_migrations,
+)
 
 MATCH_LOG_SCHEMA = FileSchema(
     "match log", "CARDSHARP_STORE", parse_migrations(Path(__file__).with_name("matches.sql"))
@@ -248,25 +253,25 @@ class SqliteMatchLog:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
-    def _lease_transaction(self, lease: Lease) -> Iterator[sqlite3.Connection]:
+    def _lease_transaction(self, lease: Lease) -> Iterator[Connection]:
         """Yield a transaction in which the lease is valid; raise `WriteConflict` if it is not."""
         with self._file.transaction() as db:
             _require_lease(db, lease)
             yield db
 
 
-def _find_match(db: sqlite3.Connection, match_id: str) -> MatchRecord | None:
+def _find_match(db: Connection, match_id: str) -> MatchRecord | None:
     row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
     return None if row is None else _to_match_record(row)
 
 
-def _update_match(db: sqlite3.Connection, match_id: str, **columns: str | int | None) -> None:
+def _update_match(db: Connection, match_id: str, **columns: str | int | None) -> None:
     """Set columns of a match."""
     sets = "SET " + ", ".join(f"{column} = :{column}" for column in columns)
     db.execute(f"UPDATE matches {sets} WHERE id = :id", {**columns, "id": match_id})
 
 
-def _list_moves(db: sqlite3.Connection, match_id: str, first_sequence: int = 0) -> list[MoveRecord]:
+def _list_moves(db: Connection, match_id: str, first_sequence: int = 0) -> list[MoveRecord]:
     """Return the moves of a match from a sequence on, in order."""
     rows = db.execute(
         "SELECT * FROM moves WHERE match_id = ? AND sequence >= ? ORDER BY sequence",
@@ -275,7 +280,7 @@ def _list_moves(db: sqlite3.Connection, match_id: str, first_sequence: int = 0) 
     return [_to_move_record(row) for row in rows]
 
 
-def _get_or_insert_match(db: sqlite3.Connection, match_id: str, timestamp: datetime) -> sqlite3.Row:
+def _get_or_insert_match(db: Connection, match_id: str, timestamp: datetime) -> Row:
     """Return the row of a match.
 
     A missing row is inserted without header, lease or queue mark.
@@ -284,11 +289,11 @@ def _get_or_insert_match(db: sqlite3.Connection, match_id: str, timestamp: datet
         "INSERT INTO matches (id, status, started) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
         (match_id, MatchStatus.ANNOUNCED, to_micros(timestamp)),
     )
-    row: sqlite3.Row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
+    row: Row = db.execute("SELECT * FROM matches WHERE id = ?", (match_id,)).fetchone()
     return row
 
 
-def _insert_note(db: sqlite3.Connection, match_id: str, note: DebugNote) -> None:
+def _insert_note(db: Connection, match_id: str, note: DebugNote) -> None:
     until = to_micros(note.created_at + NOTE_TTL)
     db.execute(
         "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
@@ -296,7 +301,7 @@ def _insert_note(db: sqlite3.Connection, match_id: str, note: DebugNote) -> None
     )
 
 
-def _require_lease(db: sqlite3.Connection, lease: Lease) -> None:
+def _require_lease(db: Connection, lease: Lease) -> None:
     """Count a write to a match; raise `WriteConflict` unless the lease is its current one."""
     if not db.execute(
         "UPDATE matches SET beat = beat + 1 WHERE id = ? AND fence = ? AND owner = ?",
@@ -309,7 +314,7 @@ def _duration_micros(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1)
 
 
-def _to_match_record(row: sqlite3.Row) -> MatchRecord:
+def _to_match_record(row: Row) -> MatchRecord:
     """Return a row as a record.
 
     An unreadable row counts as finished, so that no worker attends the match.
@@ -340,12 +345,12 @@ def _to_match_record(row: sqlite3.Row) -> MatchRecord:
         )
 
 
-def _to_move_record(row: sqlite3.Row) -> MoveRecord:
+def _to_move_record(row: Row) -> MoveRecord:
     bodies, fault = decode_bodies_and_errors(intent=row["intent"], facts=row["facts"])
     return MoveRecord(row["sequence"], **bodies, read_error=fault)
 
 
-def _to_note(row: sqlite3.Row) -> DebugNote:
+def _to_note(row: Row) -> DebugNote:
     """Return the note of a row; a body that cannot be read is empty."""
     bodies, _ = decode_bodies_and_errors(body=row["body"])
     return DebugNote(row["kind"], from_micros(row["at"]), bodies["body"] or {})

@@ -26,7 +26,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire import parse_view
 from cardsharp.games.deadmansdraw.history.arena_import import match_from_view
 from cardsharp.store.match_log import MatchStatus
 from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
-from cardsharp.store.sqlite_file import FileSchema, SqliteFile, parse_migrations
+from cardsharp.store.sqlite_file import FileInUse, FileSchema, SqliteFile, parse_migrations
 
 # Exclusive: a second arena on the same file would overwrite the first one's matches.
 _DATA_SCHEMA = FileSchema(
@@ -50,7 +50,7 @@ class SqliteStorage:
             running = " Perhaps another arena is running on it."
             if read_only:
                 running = " An arena is running on it: name its address instead."
-            hint = running if "locked" in str(error) else ""
+            hint = running if isinstance(error, FileInUse) else ""
             raise ConfigError(f"{error}{hint}") from None
 
     def iterate_stored_matches(self) -> Iterable[tuple[str, ArenaMatch | None]]:
