@@ -15,6 +15,8 @@ from typing import Any
 
 import yaml
 
+from cardsharp.aws.dynamodb_attributes import Item
+from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp_tools.build.emulator_deploy import (
     STACK_SERVICES,
@@ -37,7 +39,11 @@ RELEASED_COMMIT = "9acc5c66767e"  # the last commit with the templates of versio
 
 DEPLOY_WORKFLOW = REPOSITORY_ROOT / ".github" / "workflows" / "deploy.yml"
 ARENA_URL = "https://arena.example"
-_PROBE_ITEM = {"pk": {"S": "match#kept"}, "sk": {"S": "x"}, "told": {"S": "before the upgrade"}}
+_PROBE_ITEM: Item = {
+    "pk": {"S": "match#kept"},
+    "sk": {"S": "x"},
+    "told": {"S": "before the upgrade"},
+}
 
 
 @dataclass(frozen=True)
@@ -116,9 +122,9 @@ def check_upgrade(emulator: Emulator, build_output: Build, variant: DeploymentVa
     _deploy_released(
         emulator, build_output, name, {**(variant.previous_parameters or {}), "ArenaUrl": ARENA_URL}
     )
-    dynamodb = emulator.client("dynamodb")
     old_outputs = _read_stack_outputs(formation, name)
-    dynamodb.put_item(TableName=old_outputs["MatchTable"], Item=_PROBE_ITEM)
+    table = DynamoTable(old_outputs["MatchTable"], emulator.client("dynamodb"))
+    table.put(_PROBE_ITEM)
     deploy(emulator, build_output, name, _deployment_parameters(variant), variant.root)
     new_outputs = _read_stack_outputs(formation, name)
     for output in ("MatchTable", "MatchQueueUrl", "PollerName", "WorkerName", "SecretName"):
@@ -127,8 +133,7 @@ def check_upgrade(emulator: Emulator, build_output: Build, variant: DeploymentVa
                 f"The upgrade changed the output {output} from {old_outputs[output]} to "
                 f"{new_outputs[output]}."
             )
-    key = {name: _PROBE_ITEM[name] for name in ("pk", "sk")}
-    if dynamodb.get_item(TableName=new_outputs["MatchTable"], Key=key).get("Item") != _PROBE_ITEM:
+    if table.get({name: _PROBE_ITEM[name] for name in ("pk", "sk")}) != _PROBE_ITEM:
         raise ConfigError("The match log has lost an item that it had before the upgrade.")
 
 

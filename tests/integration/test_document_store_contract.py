@@ -29,8 +29,8 @@ from support.store_fixtures import (
 from cardsharp.aws.dynamodb_attributes import item_key, number_attribute, string_attribute
 from cardsharp.bot.bootstrap import build_vault
 from cardsharp.core.clock import SystemClock
+from cardsharp.core.timestamps import to_micros
 from cardsharp.errors import ConfigError, WriteConflict
-from cardsharp.store.codec import to_micros
 from cardsharp.store.documents import (
     Delete,
     DocumentStore,

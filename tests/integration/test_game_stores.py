@@ -20,6 +20,7 @@ from support.blef_service import random_round
 from support.store_fixtures import START, FakeClock, StoreFixture, moto_client, new_file_store
 
 from cardsharp.core.clock import SystemClock
+from cardsharp.core.timestamps import to_micros
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.blef.service import game_store as store_module
 from cardsharp.games.blef.service.game_store import (
@@ -49,7 +50,6 @@ from cardsharp.games.euchre.service.deal_store import (
     deal_key_of,
     encode_event,
 )
-from cardsharp.store.codec import to_micros
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.template_files import create_table

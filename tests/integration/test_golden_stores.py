@@ -24,12 +24,12 @@ from support.euchre_service import DealMessages
 from support.euchre_service import EuchreServiceHarness as Euchre
 from support.store_fixtures import FakeClock
 
+from cardsharp.core.timestamps import from_micros
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.match import STORED_MATCH_FORMAT
 from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY
-from cardsharp.store.codec import from_micros
 from cardsharp_tools.contest import contest_process
 from cardsharp_tools.local_server.arena_server import ArenaServer
 

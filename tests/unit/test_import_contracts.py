@@ -295,3 +295,52 @@ def test_only_games_strategies_and_lazy_exports_are_loaded_by_name() -> None:
         if re.search("import_module|__import__", file.read_text())
     }
     assert importing_files == {"core/lazy_exports.py", "play/game.py", "play/strategy_registry.py"}
+
+
+ITEM_REQUESTS = frozenset((
+    "batch_execute_statement", "batch_get_item", "batch_write_item", "batch_writer", "delete_item",
+    "execute_statement", "execute_transaction", "get_item", "put_item", "transact_get_items",
+    "transact_write_items", "update_item",
+))  # fmt: skip
+"""Requests of DynamoDB that read or write items; `query` and `scan` are told by their owner."""
+
+
+def list_item_requests(source_code: str) -> list[str]:
+    """Return the methods of a client of DynamoDB that a module uses on items."""
+    return [
+        node.attr
+        for node in ast.walk(ast.parse(source_code))
+        if isinstance(node, ast.Attribute)
+        and (
+            node.attr in ITEM_REQUESTS
+            or (
+                node.attr in {"query", "scan"}
+                and re.search(r"client(\(.*\))?$|dynamodb|moto", ast.unparse(node.value))
+            )
+        )
+    ]
+
+
+def test_one_module_requests_items_of_dynamodb() -> None:
+    requests_by_file = {
+        str(file.relative_to(ROOT)): list_item_requests(file.read_text())
+        for folder in (LIBRARY, ROOT / "cardsharp_tools", ROOT / "functions")
+        for file in folder.rglob("*.py")
+    }
+    assert {file for file, requests in requests_by_file.items() if requests} == {
+        "layers/cardsharp/python/cardsharp/aws/dynamodb_table.py"
+    }
+
+
+@pytest.mark.parametrize(
+    "source_code",
+    [
+        "stack.client('dynamodb').get_item(TableName='t', Key={})",
+        "call_with_retries('t', self._client.query, TableName='t')",
+        "dynamodb.scan(TableName='t')",
+        "dynamodb.get_paginator, client.transact_write_items",
+    ],
+)
+def test_a_request_for_items_is_detected(source_code: str) -> None:
+    assert list_item_requests(source_code)
+    assert not list_item_requests("self.documents.query('p'), yaml.scan('')")

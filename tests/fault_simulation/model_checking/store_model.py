@@ -10,8 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cardsharp.core.timestamps import from_micros, to_micros
 from cardsharp.errors import StoreError, WriteConflict
-from cardsharp.store.codec import decode, from_micros, to_micros
+from cardsharp.store.codec import decode
 from cardsharp.store.match_log import ExpiredLease, Lease, MatchRecord
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp.store.sqlite_match_log import SqliteMatchLog

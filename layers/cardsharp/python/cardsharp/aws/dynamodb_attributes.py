@@ -1,8 +1,11 @@
 """Attributes and keys of DynamoDB items, as boto3 takes and returns them."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
+
+from cardsharp.core.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
@@ -23,6 +26,21 @@ def string_attribute(value: str) -> Value:
 def number_attribute(value: int) -> Value:
     """Return a whole number as an attribute."""
     return {"N": str(value)}
+
+
+def timestamp_attribute(moment: datetime) -> Value:
+    """Return a moment as an attribute, in microseconds."""
+    return number_attribute(to_micros(moment))
+
+
+def timestamp_value(attribute: Value) -> datetime:
+    """Return the moment that `timestamp_attribute` made this attribute from."""
+    return from_micros(int(attribute["N"]))
+
+
+def expiry_attribute(moment: datetime) -> Value:
+    """Return the second from which a table may delete an item: its attribute `expires_at`."""
+    return number_attribute(int(moment.timestamp()))
 
 
 def item_key(pk: str, sk: str) -> dict[str, Value]:

@@ -1,16 +1,26 @@
-"""Requests to one DynamoDB table, with paging and unprocessed items handled."""
+"""Requests to one DynamoDB table: the only module that reads or writes items.
+
+It handles the pages of a query and the unprocessed items of a batch.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cardsharp.aws.client import RESPONSE_TIMEOUT_SECONDS, call_with_retries, client
 from cardsharp.aws.dynamodb_attributes import Item, Value, string_attribute
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
-    from types_boto3_dynamodb.type_defs import PutTypeDef, TransactWriteItemTypeDef, UpdateTypeDef
+    from types_boto3_dynamodb.type_defs import (
+        DeleteTypeDef,
+        PutTypeDef,
+        TransactWriteItemTypeDef,
+        UpdateTypeDef,
+    )
+
+TableWrite: TypeAlias = "TransactWriteItemTypeDef"  # one write of a transaction
 
 _MAX_BATCH_SIZE = 100  # items in one batch read; limit of DynamoDB
 
@@ -72,7 +82,10 @@ class DynamoTable:
         values: Mapping[str, Value],
         names: Mapping[str, str] | None = None,
     ) -> Item:
-        """Update and return an item; raise `ConditionFailed` if the condition does not hold."""
+        """Update and return an item; an empty `condition` means none.
+
+        A missing item is created. Raises `ConditionFailed` if the condition does not hold.
+        """
         request = self.build_update(key, update, condition, values, names)["Update"]
         response = call_with_retries(
             self._resource_name, self._client.update_item, **request, ReturnValues="ALL_NEW"
@@ -86,7 +99,7 @@ class DynamoTable:
         condition: str,
         values: Mapping[str, Value],
         names: Mapping[str, str] | None = None,
-    ) -> "TransactWriteItemTypeDef":
+    ) -> TableWrite:
         """Build an update for `transact_write`; an empty `condition` means none."""
         update_params: UpdateTypeDef = {
             "TableName": self.name,
@@ -96,15 +109,11 @@ class DynamoTable:
         }
         if names:
             update_params["ExpressionAttributeNames"] = names
-        return {
-            "Update": {**update_params, "ConditionExpression": condition}
-            if condition
-            else update_params
-        }
+        if condition:
+            update_params["ConditionExpression"] = condition
+        return {"Update": update_params}
 
-    def build_put(
-        self, item: Item, condition: str = "", values: Item | None = None
-    ) -> "TransactWriteItemTypeDef":
+    def build_put(self, item: Item, condition: str = "", values: Item | None = None) -> TableWrite:
         """Build the put of a complete item for `transact_write`."""
         put: PutTypeDef = {"TableName": self.name, "Item": item}
         if condition:
@@ -113,7 +122,21 @@ class DynamoTable:
             put["ExpressionAttributeValues"] = values
         return {"Put": put}
 
-    def transact_write(self, writes: "Sequence[TransactWriteItemTypeDef]") -> None:
+    def build_delete(
+        self,
+        key: Mapping[str, Value],
+        condition: str = "",
+        values: Mapping[str, Value] | None = None,
+    ) -> TableWrite:
+        """Build the removal of an item for `transact_write`."""
+        delete: DeleteTypeDef = {"TableName": self.name, "Key": key}
+        if condition:
+            delete["ConditionExpression"] = condition
+        if values:
+            delete["ExpressionAttributeValues"] = values
+        return {"Delete": delete}
+
+    def transact_write(self, writes: Sequence[TableWrite]) -> None:
         """Write all or nothing; raise `ConditionFailed` if a condition does not hold."""
         call_with_retries(
             self._resource_name, self._client.transact_write_items, TransactItems=writes
@@ -207,6 +230,21 @@ class DynamoTable:
             if "LastEvaluatedKey" not in page:
                 return
             params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+
+def build_set_clause(
+    attributes: Mapping[str, Value],
+) -> tuple[str, dict[str, Value], dict[str, str]]:
+    """Return the clause of an update that sets attributes, with its values and its names.
+
+    The names are placeholders, because an attribute may be called as a word that DynamoDB
+    reserves.
+    """
+    return (
+        "SET " + ", ".join(f"#{name} = :{name}" for name in attributes),
+        {f":{name}": value for name, value in attributes.items()},
+        {f"#{name}": name for name in attributes},
+    )
 
 
 def _build_projection_params(attributes: Sequence[str]) -> dict[str, Any]:

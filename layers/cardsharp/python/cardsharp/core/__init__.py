@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cardsharp.core.redaction import redact, register_secrets
     from cardsharp.core.text_files import DecodedText, decode_text, read_text, read_valid_json_text
     from cardsharp.core.time_zones import to_local, zone_named
+    from cardsharp.core.timestamps import duration_to_micros, from_micros, to_micros
 
 __all__ = (
     "ALARM_METRICS",
@@ -43,7 +44,9 @@ __all__ = (
     "Waitable",
     "decode_text",
     "digest_ha1",
+    "duration_to_micros",
     "ensure_private_file",
+    "from_micros",
     "read_text",
     "read_valid_json_text",
     "redact",
@@ -51,6 +54,7 @@ __all__ = (
     "restrict_to_owner",
     "run_periodically",
     "to_local",
+    "to_micros",
     "utc_now",
     "zone_named",
 )
@@ -72,6 +76,9 @@ __getattr__ = lazy_exports(
         "SystemClock": "clock",
         "TimeSource": "clock",
         "Waitable": "clock",
+        "duration_to_micros": "timestamps",
+        "from_micros": "timestamps",
+        "to_micros": "timestamps",
         "ensure_private_file": "private_files",
         "decode_text": "text_files",
         "digest_ha1": "credentials",

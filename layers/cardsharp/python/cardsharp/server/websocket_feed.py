@@ -18,8 +18,8 @@ from typing import Protocol
 
 from cardsharp.aws.dynamodb_attributes import Item
 from cardsharp.core.clock import Clock
+from cardsharp.core.timestamps import from_micros, to_micros
 from cardsharp.errors import CardsharpError
-from cardsharp.store.codec import from_micros, to_micros
 from cardsharp.store.documents import Delete, DocumentStore, Key, Put
 
 SUBSCRIPTION_TTL = timedelta(hours=2, minutes=10)  # API Gateway ends connections after 2 hours

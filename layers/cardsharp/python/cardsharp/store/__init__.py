@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from cardsharp.store.codec import decode, encode, from_micros, to_micros
+    from cardsharp.store.codec import decode, encode
     from cardsharp.store.documents import (
         Delete,
         Document,
@@ -71,8 +71,6 @@ __all__ = (
     "Write",
     "decode",
     "encode",
-    "from_micros",
-    "to_micros",
     "try_commit",
 )
 
@@ -107,8 +105,6 @@ __getattr__ = lazy_exports(
         "Write": "documents",
         "decode": "codec",
         "encode": "codec",
-        "from_micros": "codec",
-        "to_micros": "codec",
         "try_commit": "documents",
     },
 )

@@ -1,9 +1,9 @@
-"""Bodies of the match log as JSON text, its timestamps as numbers, and the notes it makes."""
+"""Bodies of the match log as JSON text, and the notes it makes."""
 
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from cardsharp.errors import StoreError
 from cardsharp.store.match_log import Body, DebugNote, MatchRecord, MoveRecord
@@ -17,8 +17,6 @@ MAX_STORED_BODY_BYTES = (
 NOTE_TTL = timedelta(days=14)  # how long a debugging note is kept
 WITHDRAWN = "withdrawn"  # the kind of the note that keeps a move which the arena has lost
 _HALF = re.compile("[\ud800-\udfff]")  # half a UTF-16 pair, which only JSON may name
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def encode(body: Body) -> str:
@@ -75,13 +73,3 @@ def retracted_move_note(move: MoveRecord, timestamp: datetime) -> DebugNote:
     """Return the note that preserves a move which the arena no longer has."""
     body = {"sequence": move.sequence, "intent": move.intent, "facts": move.facts}
     return DebugNote(WITHDRAWN, timestamp, body)
-
-
-def to_micros(moment: datetime) -> int:
-    """Return a moment as whole microseconds since 1970, which sort and round-trip exactly."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def from_micros(micros: int) -> datetime:
-    """Return the moment of a number from `to_micros`."""
-    return _EPOCH + micros * _MICROSECOND

@@ -24,27 +24,28 @@ from cardsharp.aws.client import ConditionFailed
 from cardsharp.aws.dynamodb_attributes import (
     Item,
     Value,
+    expiry_attribute,
     item_key,
     number_attribute,
     string_attribute,
+    timestamp_attribute,
+    timestamp_value,
 )
-from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.aws.dynamodb_table import DynamoTable, TableWrite, build_set_clause
 from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
-from cardsharp.store.codec import decode, encode, from_micros
+from cardsharp.store.codec import decode, encode
 from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
-from cardsharp.store.dynamodb_match_items import timestamp_attribute
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
-    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
-_UpdateParts = tuple[str, str, dict[str, Value]]  # what is to be done, under what condition, values
+_UpdateParts = tuple[str, str, dict[str, Value], dict[str, str]]
+"""The expression of an update, its condition, its values and its names."""
 
 RECEIPT_SLOTS = 12  # writes that an item remembers; more than can happen during one request
 
 _ABSENT_CONDITION = "(attribute_not_exists(pk) OR expires_at <= :now)"
-_ANY_CONDITION = "(attribute_not_exists(pk) OR attribute_exists(pk))"
 _LIVE_CONDITION = "(attribute_not_exists(expires_at) OR expires_at > :now)"
 _CHANGED_SINCE_CONDITION = "listed_as = :list AND changed_at > :since"
 
@@ -120,13 +121,11 @@ class DynamoDocumentStore:
                 item_key(*first_write.key), *self._build_update(first_write, receipt)
             )
 
-    def _build_transaction_entry(self, change: Write, receipt: str) -> "TransactWriteItemTypeDef":
+    def _build_transaction_entry(self, change: Write, receipt: str) -> TableWrite:
         key = item_key(*change.key)
-        if not isinstance(change, Delete):
-            return self._table.build_update(key, *self._build_update(change, receipt))
-        condition, values = self._build_condition(change.expected_version)
-        parameters = {"ConditionExpression": condition, "ExpressionAttributeValues": values}
-        return {"Delete": {"TableName": self._table.name, "Key": key, **parameters}}  # type: ignore[typeddict-item]
+        if isinstance(change, Delete):
+            return self._table.build_delete(key, *self._build_condition(change.expected_version))
+        return self._table.build_update(key, *self._build_update(change, receipt))
 
     def _build_update(self, change: Put | Increment, receipt: str) -> _UpdateParts:
         return (
@@ -136,26 +135,25 @@ class DynamoDocumentStore:
         )
 
     def _build_increment_update(self, add: Increment) -> _UpdateParts:
-        condition, values = (
-            _ANY_CONDITION,
-            {":by": number_attribute(add.amount), ":end": _to_second_attribute(add.expires_at)},
-        )
+        condition = ""
+        values = {":by": number_attribute(add.amount), ":end": expiry_attribute(add.expires_at)}
         if add.max_value is not None:
             condition = f"(attribute_not_exists({self._count}) OR {self._count} <= :room)"
             values[":room"] = number_attribute(add.max_value - add.amount)
-        return f"SET expires_at = :end ADD {self._count} :by", condition, values
+        return f"SET expires_at = :end ADD {self._count} :by", condition, values, {}
 
     def _build_put_update(self, put: Put, receipt: str) -> _UpdateParts:
         written = {
-            self._version: number_attribute((put.expected_version or 0) + 1),
             self._body: string_attribute(encode(put.body)),
             _receipt_attribute(put): string_attribute(receipt),
         }
+        if put.expected_version is not None:
+            written[self._version] = number_attribute(put.expected_version + 1)
         removed = []
         if put.expires_at is None:
             removed.append("expires_at")
         else:
-            written["expires_at"] = _to_second_attribute(put.expires_at)
+            written["expires_at"] = expiry_attribute(put.expires_at)
         if put.index_entry is None:
             removed.append("listed_as")
         else:
@@ -167,19 +165,17 @@ class DynamoDocumentStore:
                 written[name] = (
                     {"BOOL": value} if isinstance(value, bool) else string_attribute(value)
                 )
-        condition, values = self._build_condition(put.expected_version)
-        values |= {f":{name}": value for name, value in written.items()}
-        sets = {name: f":{name}" for name in written}
-        if put.expected_version is None:
-            sets[self._version] = f"if_not_exists({self._version}, :none) + :{self._version}"
-            values[":none"] = number_attribute(0)
-        update = "SET " + ", ".join(f"{name} = {value}" for name, value in sets.items())
+        update, values, names = build_set_clause(written)
         update += f" REMOVE {', '.join(removed)}" if removed else ""
-        return update, condition, values
+        if put.expected_version is None:  # one more than the version that is there, if one is
+            update += f" ADD {self._version} :one"
+            values[":one"] = number_attribute(1)
+        condition, condition_values = self._build_condition(put.expected_version)
+        return update, condition, {**values, **condition_values}, names
 
     def _build_condition(self, expected_version: int | None) -> tuple[str, dict[str, Value]]:
         if expected_version is None:
-            return _ANY_CONDITION, {}
+            return "", {}
         values = {":now": number_attribute(self._current_second())}
         if not expected_version:
             return _ABSENT_CONDITION, values
@@ -236,13 +232,16 @@ def _receipt_attribute(put: Put) -> str:
     return f"r{((put.expected_version or 0) + 1) % RECEIPT_SLOTS}"
 
 
-def _to_second_attribute(end: datetime) -> Value:
-    return number_attribute(int(end.timestamp()))
-
-
 def _parse_index_item(item: Item) -> tuple[Key, IndexEntry]:
     """Return the key and the index entry of an index item."""
-    attributes = {name: next(iter(value.values())) for name, value in item.items()}
-    key = Key(str(attributes.pop("pk")), str(attributes.pop("sk")))
-    name, at = str(attributes.pop("listed_as")), from_micros(int(str(attributes.pop("changed_at"))))
-    return key, IndexEntry(name, at, cast("Mapping[str, str | bool]", attributes))
+    attributes = {
+        name: next(iter(value.values()))
+        for name, value in item.items()
+        if name not in {"pk", "sk", "listed_as", "changed_at"}
+    }
+    listed = IndexEntry(
+        item["listed_as"]["S"],
+        timestamp_value(item["changed_at"]),
+        cast("Mapping[str, str | bool]", attributes),
+    )
+    return Key(item["pk"]["S"], item["sk"]["S"]), listed

@@ -14,20 +14,17 @@ from datetime import UTC, datetime, timedelta
 from cardsharp.aws.dynamodb_attributes import (
     Item,
     Value,
+    expiry_attribute,
     item_key,
     json_attribute,
     json_value,
     number_attribute,
     string_attribute,
+    timestamp_attribute,
+    timestamp_value,
 )
-from cardsharp.store.codec import (
-    NOTE_TTL,
-    StoredBody,
-    decode_bodies_and_errors,
-    encode,
-    from_micros,
-    to_micros,
-)
+from cardsharp.core.timestamps import duration_to_micros, from_micros, to_micros
+from cardsharp.store.codec import NOTE_TTL, StoredBody, decode_bodies_and_errors, encode
 from cardsharp.store.match_log import (
     Body,
     DebugNote,
@@ -54,11 +51,6 @@ NOTE_PREFIX = "note#"
 HEADER_SORT_KEY = "header"
 
 
-def timestamp_attribute(value: datetime) -> Value:
-    """Return a moment as an attribute, in microseconds."""
-    return number_attribute(to_micros(value))
-
-
 def to_attribute(value: AttributeInput) -> Value:
     """Return a value as an attribute: times in microseconds, and bodies as maps."""
     match value:
@@ -69,7 +61,7 @@ def to_attribute(value: AttributeInput) -> Value:
         case datetime():
             return timestamp_attribute(value)
         case timedelta():
-            return number_attribute(value // timedelta(microseconds=1))
+            return number_attribute(duration_to_micros(value))
         case _:
             return map_or_json_attribute(value)
 
@@ -138,7 +130,7 @@ def note_item(match_id: str, note: DebugNote) -> dict[str, Value]:
         "kind": string_attribute(note.kind),
         "created_at_iso": string_attribute(iso_text(note.created_at)),
         "details": map_or_json_attribute(note.body),
-        "expires_at": number_attribute(int((note.created_at + NOTE_TTL).timestamp())),
+        "expires_at": expiry_attribute(note.created_at + NOTE_TTL),
     }
 
 
@@ -167,14 +159,14 @@ def _to_match_record(match_id: str, item: Item) -> MatchRecord:
     return MatchRecord(
         match_id=match_id,
         status=MatchStatus(item["match_status"]["S"]),
-        started_at=_to_datetime(item["started_at"]),
+        started_at=timestamp_value(item["started_at"]),
         header=bodies["header"] or {},
         lease_version=int(item["claim_beat"]["N"]) if "claim_beat" in item else 0,
         ttl=_to_timedelta(item["claim_ttl"]) if "claim_ttl" in item else None,
         lease=lease,
         is_queued="announced_idle" in item,
         outcome=bodies["outcome"],
-        finished_at=_to_datetime(item["finished_at"]) if "finished_at" in item else None,
+        finished_at=timestamp_value(item["finished_at"]) if "finished_at" in item else None,
         read_error=fault,
     )
 
@@ -193,10 +185,6 @@ def note_from_item(item: Item) -> DebugNote:
     micros = int(item["sk"]["S"].removeprefix(NOTE_PREFIX).partition("#")[0])
     bodies, _ = decode_bodies_and_errors(details=_read_stored_body(item, "details"))
     return DebugNote(item["kind"]["S"], from_micros(micros), bodies["details"] or {})
-
-
-def _to_datetime(value: Value) -> datetime:
-    return from_micros(int(value["N"]))
 
 
 def _read_stored_body(item: Item, name: str) -> StoredBody | None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from cardsharp.aws.client import ConditionFailed
 from cardsharp.aws.dynamodb_attributes import Value
+from cardsharp.aws.dynamodb_table import TableWrite, build_set_clause
 from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
 from cardsharp.store import dynamodb_match_items as items
@@ -48,7 +49,6 @@ from cardsharp.store.match_log import (
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
-    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _LEASE_CONDITION = "lease_fence = :fence AND lease_owner = :owner"
 _VERSION_CLAUSE = "claim_beat = if_not_exists(claim_beat, :zero) + :one"
@@ -312,16 +312,16 @@ class DynamoMatchLog(DynamoMatchReader):
         self, match_id: str, sequence: int, attributes: Mapping[str, Value], condition: str
     ) -> None:
         """Set attributes of a move; a body replaces that of an earlier version of the format."""
-        sets = ", ".join(f"#{name} = :{name}" for name in attributes)
         removed = [
             old_name for new_name, old_name in items.LEGACY_NAMES.items() if new_name in attributes
         ]
+        clause, values, names = build_set_clause(attributes)
         self._table.update_and_return(
             items.move_key(match_id, sequence),
-            f"SET {sets} REMOVE {', '.join(removed)}",
+            f"{clause} REMOVE {', '.join(removed)}",
             condition,
-            {f":{name}": value for name, value in attributes.items()},
-            {f"#{name}": name for name in attributes},
+            values,
+            names,
         )
 
     def _update_leased(self, lease: Lease, update: str, **attributes: AttributeInput) -> None:
@@ -336,9 +336,7 @@ class DynamoMatchLog(DynamoMatchReader):
         except ConditionFailed as failure:
             raise _lease_conflict(lease) from failure
 
-    def _retraction_writes(
-        self, lease: Lease, move: MoveRecord
-    ) -> "list[TransactWriteItemTypeDef]":
+    def _retraction_writes(self, lease: Lease, move: MoveRecord) -> list[TableWrite]:
         """Return the writes that empty a move and preserve its content as a note.
 
         The role has no permission to delete items.
@@ -355,12 +353,12 @@ class DynamoMatchLog(DynamoMatchReader):
             self._note_write(lease.match_id, retracted_move_note(move, self._clock.now())),
         ]
 
-    def _note_write(self, match_id: str, note: DebugNote) -> "TransactWriteItemTypeDef":
+    def _note_write(self, match_id: str, note: DebugNote) -> TableWrite:
         """Return the write of a note as an update, because the poller's role may not put items."""
         item = items.note_item(match_id, note)
         key = {name: item.pop(name) for name in ("pk", "sk")}
-        update = "SET " + ", ".join(f"{name} = :{name}" for name in item)
-        return self._table.build_update(key, update, "", {f":{name}": item[name] for name in item})
+        clause, values, names = build_set_clause(item)
+        return self._table.build_update(key, clause, "", values, names)
 
 
 def _timestamp_values(timestamp: datetime) -> dict[str, AttributeInput]:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cardsharp.aws.client import ConditionFailed
-from cardsharp.aws.dynamodb_attributes import Item, Value, item_key
-from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.aws.dynamodb_attributes import Item, Value, item_key, timestamp_value
+from cardsharp.aws.dynamodb_table import DynamoTable, build_set_clause
 from cardsharp.errors import StoreError
 from cardsharp.store import dynamodb_match_items as items
-from cardsharp.store.codec import decode, from_micros
+from cardsharp.store.codec import decode
 from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
 from cardsharp.store.match_log import (
     NO_SUMMARY,
@@ -86,15 +86,15 @@ def _rewrite_legacy_item(table: DynamoTable, item: Item, summaries: Summaries) -
     if not legacy:
         return
     attributes = {**bodies, **_build_readable_attributes(item, summaries)}
-    values = {**attributes, **{old_name: item[old_name] for old_name in legacy}}
+    clause, values, names = build_set_clause(attributes)
+    values |= {f":{old_name}": item[old_name] for old_name in legacy}
     try:
         table.update_and_return(
             item_key(item["pk"]["S"], item["sk"]["S"]),
-            f"SET {', '.join(f'#{name} = :{name}' for name in attributes)} "
-            f"REMOVE {', '.join(f'#{old_name}' for old_name in legacy)}",
-            " AND ".join(f"#{old_name} = :{old_name}" for old_name in legacy),
-            {f":{name}": value for name, value in values.items()},
-            {f"#{name}": name for name in values},
+            f"{clause} REMOVE {', '.join(legacy)}",
+            " AND ".join(f"{old_name} = :{old_name}" for old_name in legacy),
+            values,
+            names,
         )
     except ConditionFailed:
         return
@@ -111,7 +111,7 @@ def _build_readable_attributes(item: Item, summaries: Summaries) -> dict[str, Va
         sequence = int(sort_key.removeprefix(items.MOVE_PREFIX))
         return items.move_summary_attributes(sequence, summaries.get(sequence, NO_SUMMARY))
     return {
-        f"{name}_iso": items.to_attribute(items.iso_text(from_micros(int(item[name]["N"]))))
+        f"{name}_iso": items.to_attribute(items.iso_text(timestamp_value(item[name])))
         for name in ("started_at", "finished_at")
         if name in item
     }

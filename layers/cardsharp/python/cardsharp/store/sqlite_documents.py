@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import cast
 
 from cardsharp.core.clock import Clock
+from cardsharp.core.timestamps import from_micros, to_micros
 from cardsharp.errors import StoreError, WriteConflict
-from cardsharp.store.codec import decode, encode, from_micros, to_micros
+from cardsharp.store.codec import decode, encode
 from cardsharp.store.documents import Delete, Document, Increment, IndexEntry, Key, Put, Write
 from cardsharp.store.sqlite_file import (
     Connection,

@@ -10,15 +10,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from cardsharp.core.clock import Clock
+from cardsharp.core.timestamps import duration_to_micros, from_micros, to_micros
 from cardsharp.errors import WriteConflict
 from cardsharp.store.codec import (
     NOTE_TTL,
     decode_bodies_and_errors,
     encode,
-    from_micros,
     reopened_outcome_note,
     retracted_move_note,
-    to_micros,
 )
 from cardsharp.store.match_log import (
     NO_SUMMARIES,
@@ -69,7 +68,7 @@ class SqliteMatchLog:
             if record.status is MatchStatus.FINISHED or not is_open:
                 return False
             idle = timedelta(0) if expired_lease is None else expired_lease.idle_for
-            columns = {"ttl": _duration_micros(ttl), "announced": _duration_micros(idle)}
+            columns = {"ttl": duration_to_micros(ttl), "announced": duration_to_micros(idle)}
             _update_match(db, match_id, beat=record.lease_version + 1, **columns)
         return True
 
@@ -90,7 +89,7 @@ class SqliteMatchLog:
             columns = {
                 "fence": fence,
                 "owner": owner,
-                "ttl": _duration_micros(ttl),
+                "ttl": duration_to_micros(ttl),
                 "announced": None,
             }
             _update_match(db, match_id, beat=record.lease_version + 1, **columns)
@@ -99,11 +98,11 @@ class SqliteMatchLog:
     def renew_lease(self, lease: Lease, ttl: timedelta) -> None:
         """Renew the lease; raise `WriteConflict` if it is no longer ours."""
         with self._lease_transaction(lease) as db:
-            _update_match(db, lease.match_id, ttl=_duration_micros(ttl), announced=None)
+            _update_match(db, lease.match_id, ttl=duration_to_micros(ttl), announced=None)
 
     def release_lease(self, lease: Lease, park_for: timedelta | None = None) -> None:
         """Release the lease; quiet if it is already lost."""
-        ttl = None if park_for is None else _duration_micros(park_for)
+        ttl = None if park_for is None else duration_to_micros(park_for)
         with suppress(WriteConflict), self._lease_transaction(lease) as db:
             _update_match(db, lease.match_id, owner=None, ttl=ttl, announced=None)
 
@@ -308,10 +307,6 @@ def _require_lease(db: Connection, lease: Lease) -> None:
         (lease.match_id, lease.fence_token, lease.owner),
     ).rowcount:
         raise WriteConflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")
-
-
-def _duration_micros(duration: timedelta) -> int:
-    return duration // timedelta(microseconds=1)
 
 
 def _to_match_record(row: Row) -> MatchRecord:

@@ -3,7 +3,7 @@
 No index lists these items.
 """
 
-from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
+from cardsharp.aws.dynamodb_attributes import item_key, number_attribute, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.bot.control.poller_shift import PollerGenerations
 from cardsharp.bot.control.runtime_settings import (
@@ -11,7 +11,6 @@ from cardsharp.bot.control.runtime_settings import (
     RuntimeSettingsStore,
     parse_leniently,
 )
-from cardsharp.store.dynamodb_match_items import expression_values
 
 _GENERATION_KEY = item_key("control", "poller")
 _SETTINGS_KEY = item_key(
@@ -30,9 +29,8 @@ class DynamoPollerGenerations(PollerGenerations):
 
         A retry after a lost response skips a number.
         """
-        always = "attribute_not_exists(pk) OR generation >= :one"
         item = self._table.update_and_return(
-            _GENERATION_KEY, "ADD generation :one", always, expression_values(one=1)
+            _GENERATION_KEY, "ADD generation :one", "", {":one": number_attribute(1)}
         )
         return int(item["generation"]["N"])
 

@@ -23,6 +23,7 @@ from typing import Any
 from cardsharp.aws.dynamodb_attributes import Item
 from cardsharp.aws.telemetry import logger
 from cardsharp.core.clock import Clock
+from cardsharp.core.timestamps import from_micros, to_micros
 from cardsharp.errors import StoreError
 from cardsharp.games.blef.cards import DECK
 from cardsharp.games.blef.rules import Round, RoundMove
@@ -39,7 +40,7 @@ from cardsharp.games.blef.service.records import (
     GamePlayer,
     GameRecord,
 )
-from cardsharp.store.codec import decode, from_micros, to_micros
+from cardsharp.store.codec import decode
 from cardsharp.store.documents import DocumentStore, Increment, IndexEntry, Key, Put, try_commit
 from cardsharp.store.factories import StoreFactory
 

@@ -32,7 +32,6 @@ from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 
 TICK_INTERVAL = timedelta(seconds=5)  # between two ticks, by which a late turn goes on as well
 _TICKET_KEY = item_key("control", "director")
-_TRUE_CONDITION = "attribute_exists(pk) OR attribute_not_exists(pk)"
 _log = logging.getLogger(__name__)
 
 
@@ -100,7 +99,7 @@ class TickChain:
             ":url": string_attribute(self._queue_url),
         }
         self._table.update_and_return(
-            _TICKET_KEY, "SET seen = :ticket, queue_url = :url", _TRUE_CONDITION, expression_values
+            _TICKET_KEY, "SET seen = :ticket, queue_url = :url", "", expression_values
         )
         return None
 

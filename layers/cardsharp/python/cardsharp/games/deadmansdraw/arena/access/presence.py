@@ -12,10 +12,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from cardsharp.aws.dynamodb_attributes import item_key, number_attribute
+from cardsharp.aws.dynamodb_attributes import (
+    expiry_attribute,
+    item_key,
+    timestamp_attribute,
+    timestamp_value,
+)
 from cardsharp.errors import StoreError
-from cardsharp.store.codec import from_micros
-from cardsharp.store.dynamodb_match_items import timestamp_attribute
 
 if TYPE_CHECKING:
     from cardsharp.aws.dynamodb_table import DynamoTable
@@ -59,13 +62,12 @@ class DynamoPresence(Presence):
         if player in self._last_activity and seen_at - self._last_activity[player] < WRITE_INTERVAL:
             return
         super().record_activity(player, seen_at)
-        ends = number_attribute(int((seen_at + _RECORD_TTL).timestamp()))
         try:
             self._table.put(
                 {
                     **item_key(_PARTITION, player),
                     "heard_at": timestamp_attribute(seen_at),
-                    "expires_at": ends,
+                    "expires_at": expiry_attribute(seen_at + _RECORD_TTL),
                 }
             )
         except StoreError as error:
@@ -73,4 +75,4 @@ class DynamoPresence(Presence):
 
     def _read_last_activity(self) -> Mapping[str, datetime]:
         items = self._table.query_prefix(_PARTITION)
-        return {item["sk"]["S"]: from_micros(int(item["heard_at"]["N"])) for item in items}
+        return {item["sk"]["S"]: timestamp_value(item["heard_at"]) for item in items}

@@ -27,7 +27,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -35,11 +34,13 @@ from cardsharp.aws.client import ConditionFailed
 from cardsharp.aws.dynamodb_attributes import (
     Item,
     Value,
+    expiry_attribute,
     item_key,
     number_attribute,
     string_attribute,
+    timestamp_attribute,
 )
-from cardsharp.aws.dynamodb_table import DynamoTable
+from cardsharp.aws.dynamodb_table import DynamoTable, TableWrite
 from cardsharp.core.clock import TimeSource
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.deadmansdraw.arena.access.throttling import WindowCount
@@ -58,10 +59,6 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     WaitTopic,
     ignore_move,
 )
-from cardsharp.store.dynamodb_match_items import timestamp_attribute
-
-if TYPE_CHECKING:
-    from types_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 MAX_NEWEST = 25  # entries that a waiting client's read looks at: they fit into half a read unit
 MAX_FINISHED = 1_000  # ended matches that a process remembers: nothing can happen in them any more
@@ -155,9 +152,7 @@ class DynamoMatchRepository:
     def save_move(self, match: ArenaMatch, move: ArenaMove) -> None:
         """Store a match after a move; raise `StoreError`, `WriteConflict` if another was first."""
         receipt = secrets.token_hex(8)
-        expires: Item = {
-            "expires_at": number_attribute(int((match.last_move_at + self._retention).timestamp()))
-        }
+        expires: Item = {"expires_at": expiry_attribute(match.last_move_at + self._retention)}
         moved: Item = {
             "move_zip": _compress_value(_MOVE_ADAPTER.dump_json(move)),
             "receipt": string_attribute(receipt),
@@ -175,8 +170,7 @@ class DynamoMatchRepository:
                 for partition in partitions
             ]
         if match.is_finished:
-            running = {"TableName": self._table.name, "Key": item_key(_RUNNING_PARTITION, match.id)}
-            writes.append({"Delete": running})  # type: ignore[typeddict-item]
+            writes.append(self._table.build_delete(item_key(_RUNNING_PARTITION, match.id)))
         try:
             self._table.transact_write(writes)
         except ConditionFailed:
@@ -186,7 +180,7 @@ class DynamoMatchRepository:
                 raise WriteConflict("Another request has changed this match.") from None
         self._on_move(match)
 
-    def _build_head_put(self, match: ArenaMatch, expires: Item) -> "TransactWriteItemTypeDef":
+    def _build_head_put(self, match: ArenaMatch, expires: Item) -> TableWrite:
         """Return the write of a match, on condition that no move was made since it was read."""
         item: dict[str, Value] = {
             **_head_key(match.id),
@@ -266,11 +260,7 @@ class DynamoWindowCounter:
         item = self._table.update_and_return(
             item_key(f"count#{hashlib.sha256(name.encode()).hexdigest()}", str(begins)),
             "SET expires_at = :end ADD many :one",
-            "attribute_not_exists(pk) OR many > :none",
-            {
-                ":end": number_attribute(ends + seconds),
-                ":one": number_attribute(1),
-                ":none": number_attribute(0),
-            },
+            "",
+            {":end": number_attribute(ends + seconds), ":one": number_attribute(1)},
         )
         return WindowCount(int(item["many"]["N"]), datetime.fromtimestamp(ends, UTC))
