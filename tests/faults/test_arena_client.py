@@ -63,8 +63,8 @@ from cardsharp.errors import (
 from cardsharp.games.deadmansdraw.actions import DRAW, EffectType, respond
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
-from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventType
 from cardsharp.games.deadmansdraw.cards import Card, Suit
+from cardsharp.games.deadmansdraw.events import EventType
 
 CANARY = "cänary-7f3a-☠"
 CREDENTIALS = Credentials("636438380ee778617e6e5be8", CANARY)

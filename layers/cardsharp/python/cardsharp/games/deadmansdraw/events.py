@@ -1,7 +1,8 @@
-"""Events of a match, as the server sends them (openapi.json, MatchEventDTO) and in words."""
+"""Events of a match, as the server sends them (docs/spec/arena.md section 4) and in words."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from cardsharp.games.deadmansdraw.actions import (
     DRAW,
@@ -12,6 +13,21 @@ from cardsharp.games.deadmansdraw.actions import (
     respond,
 )
 from cardsharp.games.deadmansdraw.cards import Card, cards_without
+
+
+class EventType(StrEnum):
+    """Types of events in the server's JSON (docs/spec/arena.md section 4)."""
+
+    MATCH_STARTED = "MatchStarted"
+    TURN_STARTED = "TurnStarted"
+    DRAW = "Draw"
+    CARD_PLAYED_EFFECT = "CardPlayedEffect"
+    RESPONSE_TO_EFFECT = "ResponseToEffect"
+    CARD_PLACED_TO_PLAY_AREA = "CardPlacedToPlayArea"
+    CARD_REMOVED_FROM_BANK = "CardRemovedFromBank"
+    TURN_ENDED = "TurnEnded"
+    MATCH_ENDED = "MatchEnded"
+    COMMENT = "Comment"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
 )
 from cardsharp.games.deadmansdraw.arena_bot.settings import MIN_UNWATCHED_TURN
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
-from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventType, MatchView
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.cards import Card
-from cardsharp.games.deadmansdraw.events import Event
+from cardsharp.games.deadmansdraw.events import Event, EventType
 from cardsharp.games.deadmansdraw.fallback import decide_in_time, fallback_for_unreadable_match
 from cardsharp.games.deadmansdraw.history.log_records import (
     MoveSummarizer,

@@ -12,7 +12,6 @@ from itertools import chain
 from cardsharp.errors import InvalidInput, RulesError
 from cardsharp.games.deadmansdraw.actions import Action, EffectType, PendingEffect
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
-    EventType,
     EventView,
     MatchView,
     MoveView,
@@ -36,6 +35,7 @@ from cardsharp.games.deadmansdraw.events import (
     EffectAnswered,
     EffectPending,
     Event,
+    EventType,
     MatchEnded,
     StackDelta,
     TurnDelta,

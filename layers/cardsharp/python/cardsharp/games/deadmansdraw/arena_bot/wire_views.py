@@ -9,12 +9,11 @@ a new match) and the debug piles (`state.drawPile`, `state.discardPile`) are not
 all, so neither they nor anything derived from them can ever reach a position. The draw pile
 that a match was created with is read as an unordered set.
 
-Field names are those of openapi.json in snake case, e.g. `match_ended_winner_idx`.
+Field names are those of the server in snake case, e.g. `match_ended_winner_idx`.
 """
 
 from collections.abc import Mapping
 from datetime import timedelta
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import (
@@ -75,21 +74,6 @@ BankView = Annotated[dict[str, tuple[SmallInt, ...]], AfterValidator(_normalize_
 EffectName = Annotated[str, AfterValidator(lambda name: _EFFECT_BY_NAME.get(name, name))]
 
 
-class EventType(StrEnum):
-    """The events that the server of openapi.json knows (MatchEventType)."""
-
-    MATCH_STARTED = "MatchStarted"
-    TURN_STARTED = "TurnStarted"
-    DRAW = "Draw"
-    CARD_PLAYED_EFFECT = "CardPlayedEffect"
-    RESPONSE_TO_EFFECT = "ResponseToEffect"
-    CARD_PLACED_TO_PLAY_AREA = "CardPlacedToPlayArea"
-    CARD_REMOVED_FROM_BANK = "CardRemovedFromBank"
-    TURN_ENDED = "TurnEnded"
-    MATCH_ENDED = "MatchEnded"
-    COMMENT = "Comment"
-
-
 class _WireView(BaseModel):
     """Base of the views: frozen, camel case on the wire, unknown fields ignored."""
 
@@ -103,7 +87,7 @@ class _WireView(BaseModel):
 
 
 class PendingEffectView(_WireView):
-    """An effect that waits for its answer (CardEffect).
+    """An effect that waits for its answer.
 
     `cards` is as the server sends it: an Oracle's peeked card is followed by a None.
     """
@@ -137,7 +121,7 @@ class TurnDeltaView(_WireView):
 
 
 class EventView(_WireView):
-    """One event, flat as in openapi.json (MatchEventDTO): only its own type's fields are set.
+    """One event, flat as in the JSON: only its own type's fields are set.
 
     `event_type` equals an `EventType` if it is known. `player_index` is None in responses to an
     action, and for an event of no player (docs/spec/arena.md section 4).
@@ -211,7 +195,7 @@ _DEFAULT_CREATION = CreationParamsView()
 
 
 class MatchView(_WireView):
-    """A match as one of its players sees it (MatchDTO); times as for `parse_timestamp`.
+    """A match as one of its players sees it; times as for `parse_timestamp`.
 
     `moves` is empty in lists and without `showevents`; `player_names` is empty in lists.
     """

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from cardsharp.games.deadmansdraw.actions import Action, action_json
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
-    EventType,
     EventView,
     MatchView,
     MoveView,
@@ -20,6 +19,7 @@ from cardsharp.games.deadmansdraw.events import (
     CardDrawn,
     EffectAnswered,
     Event,
+    EventType,
     action_from_events,
     describe_events,
 )
