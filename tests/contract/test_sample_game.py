@@ -38,6 +38,7 @@ from cardsharp.server.hosted.wire import (
     HostedGameBody,
     JoinGameParams,
 )
+from cardsharp.server.routing import MAX_LONG_POLL, ApiRequest
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
@@ -269,6 +270,26 @@ def test_a_waiting_player_is_notified_that_the_game_begins_with_their_turn(name:
         build_api_request(GetGameParams(game=game, secret=SECRET, wait=True))
     ).body
     assert (view.turn, view.count, pending_joins) == (0, 0, [])
+
+
+def test_a_long_poll_uses_all_its_time_and_reads_less_and_less_often() -> None:
+    """The time that is left is without the response's, which whoever serves has taken off."""
+    begin, pauses = FakeClock().monotonic(), list[timedelta]()
+
+    class ListedClock(FakeClock):
+        def sleep(self, duration: timedelta) -> None:
+            super().sleep(duration)
+            pauses.append(duration)
+
+    clock = ListedClock()
+    store = HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock)
+    service = HostedService(load_hosted_game("nim"), store, clock)
+    game = service.create(build_api_request(CreateGameParams())).body.game
+    end = begin + MAX_LONG_POLL.total_seconds()
+    params = GetGameParams(game=game, secret=SECRET, wait=True)
+    service.get_game(ApiRequest(params, lambda: timedelta(seconds=end - clock.monotonic())))
+    assert sum(pauses, timedelta()) == MAX_LONG_POLL
+    assert (pauses[0], max(pauses)) == (timedelta(milliseconds=200), timedelta(seconds=1))
 
 
 @every_game

@@ -26,9 +26,9 @@ from cardsharp.server.hosted.game_store import (
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
 from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
 from cardsharp.server.http_service import HttpService, ServiceApplication
+from cardsharp.server.polling import poll_until
 from cardsharp.server.request_parsing import QueryOrJsonParser
 from cardsharp.server.routing import (
-    RESPONSE_MARGIN,
     ApiRequest,
     ApiResponse,
     HttpError,
@@ -39,7 +39,6 @@ from cardsharp.server.routing import (
 from cardsharp.store.factories import StoreFactory
 
 MAX_GAMES_PER_DAY = 200  # games that one caller may create on a day
-GAME_POLL_INTERVAL = timedelta(milliseconds=200)  # between two reads of a game during a long poll
 _SYSTEM_RNG = secrets.SystemRandom()  # random numbers that nobody can predict
 
 
@@ -112,13 +111,14 @@ class HostedService:
         params = request.params
         table = self._require_game(params.game)
         viewer = table.seat_of(params.secret)
-        while (
-            params.wait
-            and self._is_unchanged(table, params.known, viewer)
-            and request.remaining_wait() > RESPONSE_MARGIN
-        ):
-            self.clock.sleep(GAME_POLL_INTERVAL)
-            table = self._require_game(params.game)
+        if params.wait:
+            table = poll_until(
+                table,
+                lambda current: not self._is_unchanged(current, params.known, viewer),
+                lambda: self._require_game(params.game),
+                self.clock,
+                request.remaining_wait,
+            )
         return ApiResponse(self._build_game_body(table, viewer, params.known))
 
     def _is_unchanged(self, record: HostedGameRecord, since_move: int, viewer: int | None) -> bool:

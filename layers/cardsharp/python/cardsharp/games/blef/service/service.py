@@ -26,6 +26,7 @@ from cardsharp.games.blef.service.records import (
     GameStatus,
 )
 from cardsharp.games.blef.service.request_params import NO_GAME, NO_PLAYER, BlefError
+from cardsharp.server.polling import poll_until
 from cardsharp.server.routing import HttpError, RemainingWait, bad_request
 
 MAX_GAMES = 10_000  # with more games than this no new one is created
@@ -39,8 +40,6 @@ MAX_GAME_WRITE_ATTEMPTS = (
 )
 _INITIAL_BACKOFF = timedelta(milliseconds=20)
 _MAX_BACKOFF = timedelta(milliseconds=400)
-_MIN_POLL_INTERVAL = timedelta(milliseconds=200)
-_MAX_POLL_INTERVAL = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +257,15 @@ class BlefService:
         # No waiting will change a finished game, or one of its past rounds.
         if not wait or past or sight.game.status is GameStatus.FINISHED:
             return sight
-        since = saved.version if since is None else since
-        return self._build_view(self._wait_for_version_change(saved, since, remaining_time), query)
+        known_version = saved.version if since is None else since
+        changed = poll_until(
+            saved,
+            lambda current: current.version != known_version,
+            lambda: self._read_game(saved.game.uuid),
+            self.clock,
+            remaining_time,
+        )
+        return self._build_view(changed, query)
 
     def _read_game(self, game_uuid: str) -> StoredGame:
         uuid = request_params.parse_uuid_or_none(game_uuid)
@@ -298,17 +304,6 @@ class BlefService:
         raise HttpError(
             HTTPStatus.SERVICE_UNAVAILABLE, "The game is being changed by others - please try again"
         )
-
-    def _wait_for_version_change(
-        self, saved: StoredGame, since: int, remaining_time: RemainingWait
-    ) -> StoredGame:
-        """Wait until the game's version differs from `since` or time runs out; return the game."""
-        pause = _MIN_POLL_INTERVAL
-        while saved.version == since and (remaining := remaining_time()) > timedelta(0):
-            self.clock.sleep(min(pause, remaining))
-            pause = min(pause * 1.5, _MAX_POLL_INTERVAL)
-            saved = self._read_game(saved.game.uuid)
-        return saved
 
     def _build_view(self, saved: StoredGame, query: StateQuery) -> GameView:
         """Return the view for the query, once the player and the round are checked."""

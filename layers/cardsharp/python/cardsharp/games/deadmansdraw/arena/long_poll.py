@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import WaitTopic
+from cardsharp.server.routing import RemainingWait
 
 _NEVER_TOPIC = WaitTopic("never")  # nobody notifies it
 
 IsReady = Callable[[], bool]  # True once the wait is over
 WaitForDisconnect = Callable[[], Awaitable[None]]  # returns once the client has disconnected
-RemainingWait = Callable[[], timedelta]  # how long the request may still wait
 
 
 class ClientDisconnected(Exception):

@@ -27,9 +27,9 @@ from cardsharp.games.deadmansdraw.arena.access.throttling import (
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
-from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected, RemainingWait
+from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected
 from cardsharp.games.deadmansdraw.arena.request_body import read_json
-from cardsharp.server.routing import HttpError
+from cardsharp.server.routing import HttpError, RemainingWait
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Handler = Callable[[Request, User], Awaitable[Response]]
