@@ -28,10 +28,11 @@ from support.waiting import HANG_SECONDS
 
 import game_api.app
 from cardsharp.client.config import RequestLimits
+from cardsharp.errors import ConfigError
 from cardsharp.server.hosted.bot_match import HostedGameClient, outcome_of
 from cardsharp.server.hosted.game_store import HostedGameStore
 from cardsharp.server.hosted.hosted_game import load_hosted_game
-from cardsharp.server.hosted.routes import HostedService
+from cardsharp.server.hosted.routes import HostedService, hosted_http_service
 from cardsharp.server.hosted.wire import (
     CreateGameParams,
     GetGameParams,
@@ -270,6 +271,13 @@ def test_a_waiting_player_is_notified_that_the_game_begins_with_their_turn(name:
         build_api_request(GetGameParams(game=game, secret=SECRET, wait=True))
     ).body
     assert (view.turn, view.count, pending_joins) == (0, 0, [])
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "a month"])
+def test_a_hosted_game_is_not_served_without_a_time_to_keep_its_games(days: str) -> None:
+    environment = {"NIM_STORE": f"sqlite:{MEMORY_PATH}", "CARDSHARP_KEEP_DAYS": days}
+    with pytest.raises(ConfigError, match="CARDSHARP_KEEP_DAYS must be a number of days"):
+        hosted_http_service("nim").build(environment)
 
 
 def test_a_long_poll_uses_all_its_time_and_reads_less_and_less_often() -> None:

@@ -6,7 +6,6 @@
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -28,6 +27,7 @@ from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
 from cardsharp.server.http_service import HttpService, ServiceApplication
 from cardsharp.server.polling import poll_until
 from cardsharp.server.request_parsing import QueryOrJsonParser
+from cardsharp.server.retention import read_retention
 from cardsharp.server.routing import (
     ApiRequest,
     ApiResponse,
@@ -205,8 +205,7 @@ class HostedService:
         return ApiResponse(wire.HostedDoneBody())
 
 
-RETENTION_SETTING = "CARDSHARP_KEEP_DAYS"
-_DEFAULT_RETENTION_DAYS = "30"
+_DEFAULT_RETENTION_DAYS = 30
 
 _ERROR_STATUSES = (403, 404, 409, 429)
 
@@ -221,7 +220,7 @@ def hosted_http_service(package: str) -> HttpService:
     def build(environment: Mapping[str, str]) -> ServiceApplication:
         clock = SystemClock()
         tables = store.open(environment.get(store.setting_name, ""), clock)
-        life = timedelta(days=int(environment.get(RETENTION_SETTING) or _DEFAULT_RETENTION_DAYS))
+        life = read_retention(environment, _DEFAULT_RETENTION_DAYS)
         service = HostedService(game, replace(tables, ttl=life), clock)
         return ServiceApplication(build_application((api,), service))
 

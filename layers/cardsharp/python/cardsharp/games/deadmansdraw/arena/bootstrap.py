@@ -11,7 +11,6 @@
 
 import logging
 from collections.abc import Mapping
-from datetime import timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 STORE_SETTING = "ARENA_STORE"
 SECRET_PARAMETER_SETTING = "CARDSHARP_SERVICE_SECRET"  # noqa: S105 - a variable or parameter name, no secret
 ADMIN_PASSWORD_SETTING = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable or parameter name, no secret
-RETENTION_SETTING = "CARDSHARP_KEEP_DAYS"
 PUBLIC_SETTING = "CARDSHARP_PUBLIC"
 
 DEFAULT_RETENTION_DAYS = 90  # how long a match is stored unless the setting says otherwise
@@ -82,14 +80,3 @@ def arena_table(environment: Mapping[str, str]) -> "DynamoTable":
             "which stores matches in memory, in a file, or with --emulator in a table."
         )
     return DynamoTable(name)
-
-
-def match_retention(environment: Mapping[str, str]) -> timedelta:
-    """Return how long a match is stored after its last move.
-
-    Raises `ConfigError` unless the setting is a positive number of days.
-    """
-    days_text = environment.get(RETENTION_SETTING) or str(DEFAULT_RETENTION_DAYS)
-    if not days_text.isdecimal() or int(days_text) == 0:
-        raise ConfigError(f"{RETENTION_SETTING} must be a number of days, not {days_text!r}.")
-    return timedelta(days=int(days_text))

@@ -5,13 +5,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cardsharp.games.deadmansdraw.arena.bootstrap import (
+    DEFAULT_RETENTION_DAYS,
     PUBLIC_SETTING,
     STORE_SETTING,
     admin_password,
     arena_table,
-    match_retention,
 )
 from cardsharp.server.http_service import HttpService, ServiceApplication
+from cardsharp.server.retention import read_retention
 
 if TYPE_CHECKING:
     from cardsharp.contest.repository import ContestRepository
@@ -29,7 +30,7 @@ def build_contest_application(environment: Mapping[str, str]) -> ServiceApplicat
     from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages  # noqa: PLC0415
     from cardsharp.store.dynamodb_documents import DynamoDocumentStore  # noqa: PLC0415
 
-    table, life = arena_table(environment), match_retention(environment)
+    table, life = arena_table(environment), read_retention(environment, DEFAULT_RETENTION_DAYS)
     teams, keep = DynamoPlayers(table, utc_now), DynamoDocumentStore(table.name, SystemClock())
     public = environment.get(PUBLIC_SETTING) == "yes"
     config = ArenaConfig(throttle=True, is_public=public, quotas=CLOUD_QUOTAS, load_players=teams)

@@ -26,10 +26,9 @@ from cardsharp.errors import CardsharpError, InvalidInput
 from cardsharp.games.deadmansdraw.arena.access.dynamo_players import DynamoPlayers
 from cardsharp.games.deadmansdraw.arena.access.users import UserDirectory
 from cardsharp.games.deadmansdraw.arena.bootstrap import (
-    RETENTION_SETTING,
+    DEFAULT_RETENTION_DAYS,
     STORE_SETTING,
     arena_table,
-    match_retention,
 )
 from cardsharp.games.deadmansdraw.arena.director_ticks import (
     TickChain,
@@ -51,6 +50,7 @@ from cardsharp.games.deadmansdraw.contest.in_process_arena import (
     InProcessTurnClient,
 )
 from cardsharp.games.deadmansdraw.strategies import Strategy, build
+from cardsharp.server.retention import RETENTION_SETTING, read_retention
 from cardsharp.store.dynamodb_documents import DynamoDocumentStore
 
 REMINDER_DELAY = timedelta(seconds=15)  # the message of a turn may be lost; another does no harm
@@ -188,7 +188,7 @@ class DirectorDependencies(NamedTuple):
 def build_director_dependencies(store: str, queue: str, keep_days: str) -> DirectorDependencies:
     """Build the dependencies of an arena's director."""
     environment = {STORE_SETTING: store, RETENTION_SETTING: keep_days}
-    table, life = arena_table(environment), match_retention(environment)
+    table, life = arena_table(environment), read_retention(environment, DEFAULT_RETENTION_DAYS)
     teams = DynamoPlayers(table, utc_now)
     moved = build_move_notifier(table, teams.house_strategy, wake_director=False)
     referee, quiet = (
