@@ -10,6 +10,7 @@ import threading
 from contextlib import suppress
 from typing import BinaryIO
 
+from cardsharp_tools.executors.clean_environment import pass_variables, passed_variables
 from cardsharp_tools.executors.line_process import require_pipe
 
 READY = "ready"
@@ -20,7 +21,7 @@ class ChildProcess:
 
     def __init__(self, module: str, orders: str, errors: BinaryIO) -> None:
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-m", module],
+            [sys.executable, "-m", module, *passed_variables()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -46,7 +47,11 @@ class ChildProcess:
 
 
 def read_parameters() -> str:
-    """Return this process's parameters from stdin; from then on it ends with its parent."""
+    """Return this process's parameters from stdin; from then on it ends with its parent.
+
+    The arguments of its command name the variables that strategies of users may see.
+    """
+    pass_variables(sys.argv[1:])
     stdin = sys.stdin.buffer  # what the parent writes is UTF-8, whatever the terminal has
     orders = stdin.readline().decode()
     threading.Thread(target=_exit_at_eof, args=(stdin.fileno(),), daemon=True).start()

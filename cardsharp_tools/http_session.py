@@ -19,8 +19,17 @@ def resolve_proxy(option: str | None = None) -> Proxy | None:
 
     HTTP_PROXY and HTTPS_PROXY are not read: what leads to an arena is named for it on purpose.
     """
-    text = option or os.environ.get(PROXY, "").strip()
+    text = option or os.environ.get(PROXY, _kept_proxy).strip()
     return Proxy.parse(text) if text else None
+
+
+_kept_proxy = ""
+
+
+def keep_proxy() -> None:
+    """Keep the environment's proxy for this process, which is about to remove the variable."""
+    global _kept_proxy  # noqa: PLW0603 - of the process, as its environment
+    _kept_proxy = os.environ.get(PROXY, _kept_proxy)
 
 
 @contextmanager

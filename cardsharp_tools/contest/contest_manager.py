@@ -19,6 +19,7 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.options import ArenaServerOptions
 from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
 from cardsharp_tools.contest.contest_lock import HANDOVER_SECONDS, LockHolder, lock_holder
+from cardsharp_tools.executors.clean_environment import passed_variables
 
 CONSOLE_LOG = "console.log"  # output of a command that was started from the page
 COMMAND_POLL_SECONDS = 0.05  # seconds between two checks whether a command has begun or ended
@@ -94,6 +95,7 @@ class ContestManager:
                 str(folder.absolute()),
                 *options,
                 *self._build_listen_arguments(name),
+                *(f"--pass-env={name}" for name in passed_variables()),
             ]
             process = subprocess.Popen(  # noqa: S603 - our own command
                 [sys.executable, "-m", "cardsharp_tools.cli", *arguments],

@@ -26,6 +26,7 @@ from cardsharp.play.guarded_call import (
     first_and_last_lines,
 )
 from cardsharp_tools.executors import hang_monitor, process_guard, sandbox_supervisor
+from cardsharp_tools.executors.clean_environment import clean_environment
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
 
 # Both limits count processor time, or time in which the program sleeps or waits
@@ -43,8 +44,6 @@ _MAX_STDERR_BYTES = (
 _EXIT_GRACE_SECONDS = (
     0.5  # seconds in which a program that has closed its output is expected to end
 )
-# Prefixes of environment variables that programs do not get, because they may hold passwords.
-_PRIVATE_ENV_PREFIXES = ("CARDSHARP_", "AWS_")
 
 
 def split_command(command: str) -> list[str]:
@@ -241,7 +240,7 @@ def _start_program(command: list[str], stderr_file: IO[bytes]) -> subprocess.Pop
             stderr=stderr_file,
             start_new_session=True,
             pass_fds=[write_fd] if guard_command else [],
-            env={k: v for k, v in os.environ.items() if not k.startswith(_PRIVATE_ENV_PREFIXES)},
+            env=clean_environment(),
         )
     except OSError:
         os.close(read_fd)

@@ -1,6 +1,6 @@
 """Options of the lab's commands."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import SystemRandom
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from cyclopts import Parameter, validators
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.cli.strategy_option import StrategyArgument, UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.duel_result import TWO_PLAYERS
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
@@ -60,6 +60,7 @@ class RunOptions(CommandOptions):
     pure_python: bool = False
     """Always play in plain Python, never in compiled code."""
     luck_adjusted: LuckAdjusted = False
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
     as_json: Json = False
 
     def plan(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -13,7 +13,13 @@ from urllib.parse import urlsplit
 
 from cardsharp.errors import ConfigError, StrategyError, Unreachable
 from cardsharp_tools.executors import crash_report, hang_monitor, process_guard
+from cardsharp_tools.executors.clean_environment import (
+    clean_own_environment,
+    pass_variables,
+    passed_variables,
+)
 from cardsharp_tools.executors.strategy_file import enable_in_process_imports
+from cardsharp_tools.http_session import keep_proxy
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, Pair
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.match_runner import play_series
@@ -76,11 +82,20 @@ def _initialize_worker(parent: int) -> None:
     set_start_method(None, force=True)
 
 
-def run_worker_task(function: Callable[..., T], *args: object) -> T:
-    """Call `function` and return its result; call this in a worker process.
+def submit_worker_task(pool: Executor, function: Callable[..., T], *args: object) -> "Future[T]":
+    """Let a worker process call `function`; return the future of its result."""
+    return pool.submit(run_worker_task, passed_variables(), function, *args)
 
-    The strategy files that it uses are imported in this process, not in a further one.
+
+def run_worker_task(passed_names: Sequence[str], function: Callable[..., T], *args: object) -> T:
+    """Call `function` in a worker process and return its result.
+
+    The strategy files that it uses are imported in this process, not in a further one. So the
+    process first removes the environment variables that they must not see.
     """
+    keep_proxy()
+    pass_variables(passed_names)
+    clean_own_environment()
     enable_in_process_imports(crash_report.enable_crash_reports)
     this = os.getpid()
     result = function(*args)
@@ -178,7 +193,7 @@ def _play_missing(
     if pool is None or (len(tasks) == 1 and not plan.has_strategy_file):
         yield from (play_series_task(plan, task) for task in tasks)
         return
-    futures = [pool.submit(run_worker_task, play_series_task, plan, task) for task in tasks]
+    futures = [submit_worker_task(pool, play_series_task, plan, task) for task in tasks]
     try:
         yield from (future.result() for future in as_completed(futures))
     finally:

@@ -1,7 +1,7 @@
 """Checks of one strategy over positions of real matches: correctness, fairness, speed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, islice
 from random import Random
 from statistics import fmean
@@ -18,13 +18,13 @@ from cardsharp_tools.cli.console import (
 )
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.cli.strategy_option import OptionalStrategy
+from cardsharp_tools.cli.strategy_option import OptionalStrategy, UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference, StrategyReference
 from cardsharp_tools.lab.game_adapter import ProbeAnswer, lab_adapter
 from cardsharp_tools.lab.options import GameName, Player, Positive, Seed
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import build_player
-from cardsharp_tools.lab.runner import make_executor, run_worker_task
+from cardsharp_tools.lab.runner import make_executor, submit_worker_task
 from cardsharp_tools.terminal.progress import ProgressBar
 
 
@@ -38,6 +38,7 @@ class PositionOptions(CommandOptions):
     opponent: OptionalStrategy = None
     """Opponent in the matches of the positions."""
     seed: Seed = 1
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
     as_json: Json = False
 
     def build_duel_plan(self, strategy: StrategyReference, default_position_count: int) -> DuelPlan:
@@ -170,7 +171,7 @@ def print_decision_profile(
         alone = (
             None
             if pool is None
-            else pool.submit(run_worker_task, measure_decision_time_and_nodes, plan)
+            else submit_worker_task(pool, measure_decision_time_and_nodes, plan)
         )
         measured = (
             measure_decision_time_and_nodes(plan, bar.advance) if alone is None else alone.result()

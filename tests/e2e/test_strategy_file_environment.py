@@ -150,3 +150,96 @@ def test_any_process_imports_a_file_by_the_name_of_its_module(tmp_path: Path) ->
         check=True,
     )
     assert load_process.stdout == b"16\n"
+
+
+SECRETS = {
+    "ARENA_ADMIN_PASSWORD": "hush",
+    "CARDSHARP_PASSWORD": "hush",
+    "AWS_SECRET_ACCESS_KEY": "hush",
+    "GITHUB_TOKEN": "hush",
+    "PYTHON_INDEX_TOKEN": "hush",
+    "DATABASE_URL": "hush",
+}
+"""Environment variables of a user that other people's code must not see."""
+
+RECORD_ENVIRONMENT_CODE = """
+import os
+from pathlib import Path
+
+def works():
+    with Path(__file__).with_name("seen.txt").open("a") as file:
+        file.write("\\n".join(f"{name}={value}" for name, value in os.environ.items()) + "\\n")
+    return 16
+
+works()
+"""
+
+CONTEST_COMMANDS = (
+    "contest new cup --game GAME -n 1",
+    "contest teams add cup First --strategy FILE",
+    "contest teams add cup Second --strategy random",
+    "contest run cup",
+)
+
+
+def _read_seen_variables(folder: Path) -> dict[str, str]:
+    """Return the variables that a strategy file has seen in any of its processes."""
+    lines = (folder / "seen.txt").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def _check_seen(folder: Path, command: str, *passed_names: str) -> None:
+    seen_variables = _read_seen_variables(folder)
+    assert {"PATH", "TZ", "OMP_NUM_THREADS"} <= seen_variables.keys(), command
+    assert SECRETS.keys() & seen_variables.keys() == set(passed_names), command
+
+
+@pytest.fixture
+def user_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the variables of a user who has passwords in the environment."""
+    for name, value in (SECRETS | {"TZ": "UTC", "OMP_NUM_THREADS": "1"}).items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("user_environment")
+@pytest.mark.parametrize("command", [*COMMANDS, "lab duel FILE draw-2 -n 2 --workers 1"])
+@pytest.mark.parametrize("passed_names", [(), ("GITHUB_TOKEN",)], ids=["clean", "passed"])
+def test_a_strategy_file_sees_no_variables_with_secrets(
+    tmp_path: Path, command: str, passed_names: tuple[str, ...]
+) -> None:
+    file = write_strategy(tmp_path, RECORD_ENVIRONMENT_CODE)
+    options = "".join(f" --pass-env {name}" for name in passed_names)
+    code, output = run_with_file(tmp_path, command + options, file)
+    assert code in {0, 1 if command.startswith("ladder") else 0}, output
+    _check_seen(tmp_path, command, *passed_names)
+
+
+@pytest.mark.usefixtures("user_environment")
+@pytest.mark.parametrize("game", ["blef", "deadmansdraw"])
+def test_a_strategy_of_a_contest_sees_no_variables_with_secrets(
+    tmp_path: Path, game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = write_strategy(tmp_path, RECORD_ENVIRONMENT_CODE)
+    if game == "blef":
+        text = Path(file).read_text().replace("deadmansdraw", game).split("    def decide")[0]
+        text = text.replace("from cardsharp.games.blef.actions import END_TURN\n", "")
+        Path(file).write_text(
+            f"{text}    def decide(self, position):\n        works()\n"
+            "        return Decision(position.legal_actions()[0], 'the first')\n"
+        )
+    *preparations, run = (command.replace("GAME", game) for command in CONTEST_COMMANDS)
+    for command in preparations:
+        code, output = run_with_file(tmp_path, command, file)
+        assert code == 0, output
+    _check_seen(tmp_path, "contest teams add")
+    (tmp_path / "seen.txt").unlink()
+    code, output = run_with_file(tmp_path, f"{run} --pass-env GITHUB_TOKEN", file)
+    assert code == 0, output
+    _check_seen(tmp_path, run, "GITHUB_TOKEN")
+
+
+def test_an_unset_variable_cannot_be_passed_on(tmp_path: Path) -> None:
+    code, output = run_with_file(tmp_path, "play --pass-env NOT_SET_ANYWHERE", "")
+    assert code == 2, output
+    assert "There is no environment variable NOT_SET_ANYWHERE" in output

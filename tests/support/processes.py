@@ -16,7 +16,8 @@ from cardsharp_tools.cli.exit_codes import handle_signals
 WATCHDOG = 280.0
 """Seconds after which a test fails that would wait for ever, whatever else the machine does."""
 
-_MARK = "TEST_MARK"
+# Strategy files and programs get only variables that `clean_environment` allows.
+_MARK = "PYTHON_TEST_MARK"
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from math import fsum
 from typing import Annotated
@@ -22,7 +22,7 @@ from cardsharp_tools.cli.console import borderless_table, print_command, print_j
 from cardsharp_tools.cli.exit_codes import decision_exit_code
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import CommandOptions, Json, Store
-from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.cli.strategy_option import StrategyArgument, UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.backtest import BacktestedDecision, BacktestPlayer
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match, readable_matches
@@ -69,6 +69,7 @@ class BacktestOptions(MatchSelection):
 
     turn: int | None = None
     """Show only this turn, with every option that the strategy considers. Turns count from 1."""
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
 
 
 def backtest(

@@ -1,7 +1,7 @@
 """`cardsharp export`: decisions of stored or fresh matches as a data set for learners."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.commands.backtest import MatchSelection, select_matches
 from cardsharp_tools.cli.console import print_json_or_lines
-from cardsharp_tools.cli.strategy_option import OptionalStrategy
+from cardsharp_tools.cli.strategy_option import OptionalStrategy, UserCodeOptions
 from cardsharp_tools.lab.options import Positive
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import check_players
@@ -36,6 +36,7 @@ class ExportOptions(MatchSelection):
     """Add the value of each action according to the game's judge. This is slow."""
     dense: bool = False
     """Write every 0 of observation and mask into JSON Lines. The file is four times as large."""
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
 
 
 def export(

@@ -4,7 +4,7 @@ Without a game it takes a seat in each public one that comes, until Ctrl-C.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from cardsharp_tools.cli.console import (
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress, StoreFile
-from cardsharp_tools.cli.strategy_option import OptionalStrategy
+from cardsharp_tools.cli.strategy_option import OptionalStrategy, UserCodeOptions
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.http_session import override_proxy_during_block
@@ -65,6 +65,7 @@ class JoinGameOptions(CommandOptions):
     """The bot's name at the service."""
     strategy: OptionalStrategy = None
     """The strategy: its name, FILE.py, or a 'command'. Default: the game's best."""
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
     store: StoreFile = None
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """Print one JSON document per line."""

@@ -1,7 +1,7 @@
 """`cardsharp ladder`: how far up a game's own players a strategy comes."""
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import SystemRandom
 from time import monotonic
 from typing import Annotated
@@ -14,6 +14,7 @@ from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.console import message_console, print_json, program_command, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.strategy_option import UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference, StrategyReference
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.ladder import MAX_RUNG_PAIRS, MIN_ELO_GAIN, LadderClimb, load_ladder
@@ -42,6 +43,7 @@ class LadderOptions(CommandOptions):
     """Ignore stored results; play all rungs on new deals."""
     luck_adjusted: LuckAdjusted = False
     workers: Workers = None
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
     as_json: Json = False
 
     @property

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from signal import SIGINT, SIGTERM
 from threading import Thread
@@ -27,7 +27,7 @@ from cardsharp_tools.cli.console import (
 from cardsharp_tools.cli.exit_codes import ExitCode, handle_signals
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, OpenBrowser, ProxyAddress
-from cardsharp_tools.cli.strategy_option import OptionalStrategy
+from cardsharp_tools.cli.strategy_option import OptionalStrategy, UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.game_rooms.game_room import FinishedRoomMatch, GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
@@ -98,6 +98,7 @@ class PlayVersusOptions(CommandOptions):
     proxy: ProxyAddress = None
     nickname: str = "Guest"
     """Your name at the service."""
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """Print the result as JSON at the end. The dialogue goes to stderr."""
 

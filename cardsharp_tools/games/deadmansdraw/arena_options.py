@@ -5,7 +5,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import WhoAmIView
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.catalog import all_setting_names
 from cardsharp_tools.cli.options import CommandOptions, ProxyAddress
+from cardsharp_tools.cli.strategy_option import UserCodeOptions
 from cardsharp_tools.executors.strategy_file import register_strategy, source_version
 from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.match_sources.match_logs import default_store
@@ -51,6 +52,7 @@ class ArenaOptions(CommandOptions):
     ca_file: Path | None = None
     """File with the certificates of a CA to trust, if the arena has its own CA."""
     proxy: ProxyAddress = None
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
 
 
 def bot_environment_from_options(

@@ -1,7 +1,7 @@
 """`cardsharp euchre …`: serve, duel, probe, strategies."""
 
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +18,7 @@ from cardsharp.games.euchre.service.service import EuchreService
 from cardsharp.games.euchre.strategies import build
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.cli.strategy_option import StrategyArgument, UserCodeOptions
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.euchre.leak_probe import (
@@ -60,6 +60,7 @@ class EuchreServeOptions(CommandOptions):
     """Store of the deals: sqlite:FILE, or emulator for DynamoDB. Default: our own file."""
     log: Path | None = None
     """Log file of the decisions. Default: euchre.log beside the store."""
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
     as_json: Json = False
 
 

@@ -1,7 +1,7 @@
 """`cardsharp research blef benchmark` and `calibration`: the default strategy."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import count, islice
 from pathlib import Path
 from random import Random
@@ -22,7 +22,7 @@ from cardsharp.games.blef.strategies.opponent_model import opponent_models_by_se
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.cli.strategy_option import StrategyArgument, UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.confidence_interval import wilson_interval
 from cardsharp_tools.lab.duel_result import DuelResult
@@ -65,6 +65,7 @@ class BenchmarkOptions(CommandOptions):
     seed: Seed = 1
     out: Path | None = None
     """Folder in which each pair is recorded; the same command resumes from it."""
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
     as_json: Json = False
 
     def plans(self) -> Iterator[DuelPlan]:

@@ -26,6 +26,7 @@ from cardsharp_tools.cli.commands.contest.create import (
 )
 from cardsharp_tools.cli.console import message_console, result_console
 from cardsharp_tools.cli.options import ArenaServerOptions
+from cardsharp_tools.cli.strategy_option import NO_PASSED_VARIABLES, UserCodeOptions
 from cardsharp_tools.contest.admin_pages import serve_admin_pages
 from cardsharp_tools.contest.contest_arena import DEFAULT_LISTEN_OPTIONS
 from cardsharp_tools.contest.contest_manager import ContestManager
@@ -46,7 +47,7 @@ from cardsharp_tools.contest.reports import (
 from cardsharp_tools.terminal.display import DisplayErrorGuard
 
 
-def run_(
+def run_(  # noqa: PLR0913 - each is a flag of its own
     folder: Folder,
     /,
     *,
@@ -57,6 +58,7 @@ def run_(
         bool, Parameter(help="Keep the arena running after the end, until Ctrl-C.")
     ] = False,
     options: ArenaServerOptions = DEFAULT_LISTEN_OPTIONS,
+    user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
     target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Play the contest to its end. If it was stopped, run it again to resume.
@@ -151,7 +153,7 @@ def _print_results(records: ContestRecords, updates: Iterable[None]) -> None:
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
-def practice(
+def practice(  # noqa: PLR0913 - each is a flag of its own
     folder: Folder,
     /,
     *,
@@ -167,6 +169,7 @@ def practice(
         Parameter(help="Start matches until this local time of day, such as 16:30."),
     ] = None,
     options: ArenaServerOptions = DEFAULT_LISTEN_OPTIONS,
+    user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
     target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Before the contest, let the connected teams play each other, and rate them.
@@ -232,6 +235,7 @@ def admin(
         ),
     ] = 8090,
     options: ArenaServerOptions = DEFAULT_LISTEN_OPTIONS,
+    user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
 ) -> None:
     """Serve the organiser's page, which offers the other commands in a browser.
 

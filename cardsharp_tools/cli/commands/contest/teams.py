@@ -22,7 +22,11 @@ from cardsharp_tools.cli.console import (
     result_console,
 )
 from cardsharp_tools.cli.options import Json
-from cardsharp_tools.cli.strategy_option import OptionalStrategy
+from cardsharp_tools.cli.strategy_option import (
+    NO_PASSED_VARIABLES,
+    OptionalStrategy,
+    UserCodeOptions,
+)
 from cardsharp_tools.contest.admin_actions import (
     check_teams_and_get_game,
     enter_teams_with_passwords,
@@ -73,6 +77,7 @@ def add(  # noqa: PLR0913 - each is a flag of its own
             "that you can."
         ),
     ] = False,
+    user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
     as_json: Json = False,
     target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
@@ -99,7 +104,14 @@ def add(  # noqa: PLR0913 - each is a flag of its own
 
 
 @teams.command
-def submit(folder: Folder, name: str, file: Path, /) -> None:
+def submit(
+    folder: Folder,
+    name: str,
+    file: Path,
+    /,
+    *,
+    user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
+) -> None:
     """Upload a new version of a team's submission. It plays from the next match on.
 
     Example: cardsharp contest teams submit cup 'Goal Diggers' bot.py
@@ -128,7 +140,13 @@ def _add_version(versions: TeamSubmissions, file: Path, of: Game) -> None:
 
 @teams.command(name="import")
 def import_(
-    folder: Folder, file: Path, /, *, as_json: Json = False, target: ContestLocation = LOCAL_CONTEST
+    folder: Folder,
+    file: Path,
+    /,
+    *,
+    user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
+    as_json: Json = False,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Enter all teams of a CSV file with the columns name and, optionally, strategy.
 

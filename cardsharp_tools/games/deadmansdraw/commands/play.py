@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +24,7 @@ from cardsharp_tools.cli.console import (
 )
 from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
 from cardsharp_tools.cli.options import CommandOptions, StoreFile
-from cardsharp_tools.cli.strategy_option import StrategyArgument
+from cardsharp_tools.cli.strategy_option import StrategyArgument, UserCodeOptions
 from cardsharp_tools.executors.strategy_file import register_strategy, source_version
 from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference
 from cardsharp_tools.games.deadmansdraw.match_printer import (
@@ -76,6 +76,7 @@ class PlayOptions(CommandOptions):
     """Folder for matches.db and the program's own log."""
     strict: bool = False
     """Stop with exit code 1 at the first failure of our strategy."""
+    user_code: UserCodeOptions = field(default_factory=UserCodeOptions)
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """Print one JSON document."""
 
