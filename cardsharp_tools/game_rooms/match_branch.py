@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cardsharp.analysis.replay import (
     BranchOrigin,
@@ -18,7 +18,6 @@ from cardsharp.analysis.replay import (
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.game import Game
 from cardsharp.play.strategy_registry import registry_for
-from cardsharp.server.match_site import PagesConfig
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.game_adapter import PlayedAction
@@ -29,6 +28,9 @@ from cardsharp_tools.match_sources.match_logs import (
     resolve_match_log_location,
 )
 from cardsharp_tools.match_sources.sources import find_source, load_match_with_moves
+
+if TYPE_CHECKING:
+    from cardsharp.server.match_site import PagesConfig  # slow to import, for pages alone
 
 _log = logging.getLogger(__name__)
 
@@ -227,7 +229,7 @@ def _load_branches_by_parent(
     return branches
 
 
-def config_listing_branches(pages_config: PagesConfig) -> PagesConfig:
+def config_listing_branches(pages_config: "PagesConfig") -> "PagesConfig":
     """Return the configuration with branches listed under their matches."""
 
     def ids(match_id: str) -> list[str]:

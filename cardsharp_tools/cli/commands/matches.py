@@ -21,13 +21,13 @@ from cardsharp_tools.cli.console import (
     result_console,
 )
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchSourceName, Store, parse_duration
-from cardsharp_tools.games.deadmansdraw.turn_text import PlayerLabels
 from cardsharp_tools.match_sources.match_logs import (
     open_existing_log_for_writing,
     resolve_match_log_location,
 )
 from cardsharp_tools.match_sources.sources import find_source
 from cardsharp_tools.terminal.match_printer import match_document
+from cardsharp_tools.terminal.player_labels import PlayerLabels
 
 _MAX_ID_SIZE = 20  # characters of an id, as an arena gives them; those of the lab are words to type
 _MIN_FULL_WIDTH = 100  # columns that a line with everything takes

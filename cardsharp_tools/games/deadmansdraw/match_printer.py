@@ -29,7 +29,6 @@ from cardsharp.games.deadmansdraw.history.replay import (
 from cardsharp.store.match_log import MatchLog, MatchRecord, MoveRecord
 from cardsharp_tools.cli.console import message_console, print_json_or_lines, result_console
 from cardsharp_tools.games.deadmansdraw.turn_text import (
-    PlayerLabels,
     detail_row,
     events_text,
     position_text,
@@ -45,6 +44,7 @@ from cardsharp_tools.terminal.match_printer import (
     print_title,
     select_turn_parts,
 )
+from cardsharp_tools.terminal.player_labels import PlayerLabels
 from cardsharp_tools.terminal.progress import ProgressBar
 
 PROGRESS_INTERVAL_SECONDS = 2.0  # between two lines of progress, if there is no bar

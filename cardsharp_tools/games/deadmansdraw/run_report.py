@@ -15,8 +15,8 @@ from cardsharp.games.deadmansdraw.history.replay import ReplayTurn, group_into_t
 from cardsharp.play.guarded_call import TIMEOUT_MESSAGE, fault_group_key
 from cardsharp.store.match_log import MatchReader, MoveRecord
 from cardsharp_tools.cli.console import borderless_table, print_error, program_command
-from cardsharp_tools.games.deadmansdraw.turn_text import PlayerLabels
 from cardsharp_tools.lab.confidence_interval import mean_interval
+from cardsharp_tools.terminal.player_labels import PlayerLabels
 
 
 @dataclass(frozen=True, slots=True)

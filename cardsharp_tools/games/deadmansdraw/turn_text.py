@@ -1,18 +1,17 @@
 """Cards, turns and banks as text for a terminal."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from cardsharp.analysis.replay import Header
 from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Bank, Card, Suit
 from cardsharp.games.deadmansdraw.events import Event, describe_event_parts
 from cardsharp.games.deadmansdraw.history.replay import ReplayTurn, StoredPosition
 from cardsharp.play.strategy import format_percent
 from cardsharp_tools.cli.console import result_console
+from cardsharp_tools.terminal.player_labels import PlayerLabels
 
 _SUIT_STYLES: Mapping[str, str] = {
     Suit.ANCHOR: "blue",
@@ -28,51 +27,6 @@ _SUIT_STYLES: Mapping[str, str] = {
 }
 
 MAX_NAME_WIDTH = 24  # columns of a player's name; a longer one is shortened
-
-
-@dataclass(frozen=True, slots=True)
-class PlayerLabels:
-    """Display names of both players; `player_index` is our seat, None if we play both."""
-
-    names: tuple[str, str]
-    player_index: int | None
-
-    @classmethod
-    def from_header(cls, header: Header, opponent: str | None = None) -> "PlayerLabels":
-        """Return the labels of a match; `opponent` is the name of the other player, if known.
-
-        `opponent` is the player of the other seat, if it is known.
-        """
-        seats = header.seats
-        us = next(iter(seats)) if len(seats) == 1 else None
-
-        def label(index: int) -> str:
-            name = header.strategy_or_player_name(index, opponent)
-            return f"{name} (us)" if index == us else name
-
-        names = (label(0), label(1))
-        if us is None and names[0] == names[1]:
-            names = (f"{names[0]} (first)", f"{names[1]} (second)")
-        return cls(names, us)
-
-    @property
-    def player_order(self) -> tuple[int, int]:
-        """Indexes of the players, ours first."""
-        return (1, 0) if self.player_index == 1 else (0, 1)
-
-    def name(self, player: int | None) -> str:
-        """Return a player's display name."""
-        return "?" if player is None else self.names[player]
-
-    def title(self) -> str:
-        """Return the title of the match: the names of its players."""
-        first_seat, second_seat = self.player_order
-        return f"{self.names[first_seat]} v {self.names[second_seat]}"
-
-    def score_text(self, scores: Sequence[int]) -> str:
-        """Return a score as text, ours first."""
-        first_seat, second_seat = self.player_order
-        return f"{scores[first_seat]} : {scores[second_seat]}"
 
 
 def card_text(card: Card) -> Text:
