@@ -23,6 +23,7 @@ from cardsharp.server.http_service import (
 )
 from cardsharp.server.routing import S
 from cardsharp.server.websocket_feed import get_in_memory_connections
+from cardsharp.store.locations import sqlite_path
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.console import print_notice
 from cardsharp_tools.local_cloud.api_gateway import FunctionApplication
@@ -110,9 +111,10 @@ def _run_inviting_bots(game: Game, store: str, service_url: str) -> Iterator[Map
     from cardsharp_tools.local_play.seat_orders import run_workers  # noqa: PLC0415 - a service without bots needs none
 
     with ExitStack() as stack:
-        file = store.removeprefix("sqlite:")
-        if store == EMULATOR or file == MEMORY_PATH:
-            file = f"{stack.enter_context(TemporaryDirectory(prefix='cardsharp-'))}/{game.name}"
+        file = sqlite_path(store)
+        if file is None or str(file) == MEMORY_PATH:
+            folder = stack.enter_context(TemporaryDirectory(prefix="cardsharp-"))
+            file = Path(folder, game.name)
         stack.enter_context(redirect_telemetry(data_folder() / "bot.log"))
         dependencies = stack.enter_context(
             run_workers(Path(f"{file}.bots"), print_notice, MAX_INVITED_BOTS)
@@ -139,7 +141,7 @@ def prepare_store_environment(game: Game, store: str = IN_MEMORY) -> Iterator[Ma
     For the emulator, start one and create the table. Raises `ConfigError` for another store.
     """
     variable = service_definition(game).store_setting
-    if store.startswith("sqlite:"):
+    if sqlite_path(store) is not None:
         yield {variable: store}
         return
     if store != EMULATOR:

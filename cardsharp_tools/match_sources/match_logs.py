@@ -16,6 +16,7 @@ from cardsharp.core.private_files import DIRECTORY_MODE, restrict_to_owner
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.catalog import get_game as game_called
 from cardsharp.play.game import Game
+from cardsharp.store.locations import DYNAMODB_PREFIX, SQLITE_PREFIX, sqlite_path
 from cardsharp.store.match_log import (
     Body,
     MatchLog,
@@ -80,8 +81,6 @@ def copy_match(match_id: str, source: MatchLog, log: MatchLog, extra_header: Bod
 
 LAST_MATCH = "last"  # the name of the match that was played last
 
-SQLITE_PREFIX = "sqlite:"
-
 
 def data_folder() -> Path:
     """Return the folder of this program's data, in `$XDG_DATA_HOME` or the home folder.
@@ -124,14 +123,14 @@ def open_existing_log(
 
     The error names `writer_command` as the command that creates such a log.
     """
-    if store is not None and not store.startswith((SQLITE_PREFIX, "dynamodb:")):
+    if store is not None and not store.startswith((SQLITE_PREFIX, DYNAMODB_PREFIX)):
         raise ConfigError(
             f"There is no '{store}'; a source is a contest's folder, an arena's address, a FILE or "
             "folder of recorded matches, - for the standard input, sqlite:FILE or dynamodb:TABLE."
         )
     name = resolve_match_log_location(store)
-    file = parse_sqlite_location(name)
-    if name.startswith(SQLITE_PREFIX) and not file.is_file():
+    file = sqlite_path(name)
+    if file is not None and not file.is_file():
         raise ConfigError(
             f"There is no match log {file} yet; run `{writer_command}`, or name one with --store."
         )
@@ -154,25 +153,18 @@ def open_game_log(game: Game | None, store: str | None) -> AbstractContextManage
 def open_existing_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
     """Open an existing SQLite match log for writing; raise `ConfigError` otherwise."""
     name = resolve_match_log_location(store)
-    if not name.startswith(SQLITE_PREFIX):
+    file = sqlite_path(name)
+    if file is None:
         raise ConfigError(f"{name} is not a sqlite:FILE; matches of other logs cannot be deleted.")
-    with (
-        open_existing_log(name),
-        closing(SqliteMatchLog(parse_sqlite_location(name), SystemClock())) as log,
-    ):
+    with open_existing_log(name), closing(SqliteMatchLog(file, SystemClock())) as log:
         yield log
-
-
-def parse_sqlite_location(location: str) -> Path:
-    """Return the path of the file in a location `sqlite:FILE`; `~` is the home folder."""
-    return Path(location.removeprefix(SQLITE_PREFIX)).expanduser()
 
 
 def _open_log_reader(name: str) -> AbstractContextManager[MatchReader]:
     """Return a reader of the match log, or of the arena's file, with this name."""
-    if not name.startswith(SQLITE_PREFIX):
+    file = sqlite_path(name)
+    if file is None:
         return closing(build_match_log(name, SystemClock()))
-    file = parse_sqlite_location(name)
     if _is_arena_file(file):  # the names of the teams are in the contest's file beside it
         from cardsharp.contest.contest_file import CONTEST_FILE_NAME, open_contest_in  # noqa: PLC0415 - many modules
         from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import ArenaFileReader  # noqa: PLC0415 - the same
@@ -199,10 +191,11 @@ def _is_arena_file(file: Path) -> bool:
 
 def _is_match_log_store(store: str | None) -> bool:
     """Return True if the store that a user has named is a file with the tables of a match log."""
-    if store is None or not store.startswith(SQLITE_PREFIX):
+    file = None if store is None else sqlite_path(store)
+    if file is None:
         return False
     try:
-        return read_table_names(parse_sqlite_location(store)) >= {"matches", "moves", "notes"}
+        return read_table_names(file) >= {"matches", "moves", "notes"}
     except StoreError:
         return False
 

@@ -15,6 +15,7 @@ from cardsharp.analysis.replay import read_error_of
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.game import Game
 from cardsharp.store.codec import WITHDRAWN
+from cardsharp.store.locations import DYNAMODB_PREFIX, SQLITE_PREFIX
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.cli.console import print_error
 from cardsharp_tools.cli.options import STDIN_PATH
@@ -30,7 +31,7 @@ from cardsharp_tools.match_sources.recordings import (
     read_recording_files,
 )
 
-_STORE_PREFIXES = ("sqlite:", "dynamodb:")
+_STORE_PREFIXES = (SQLITE_PREFIX, DYNAMODB_PREFIX)
 _URL_PREFIXES = ("http://", "https://")
 _SAMPLES_FOLDER = Path(__file__).parent / "samples"  # sample matches that are part of the package
 
@@ -85,7 +86,7 @@ def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource
         store = (
             source_ref
             if source_ref.startswith(_STORE_PREFIXES) or not path.is_file()
-            else f"sqlite:{path}"
+            else f"{SQLITE_PREFIX}{path}"
         )
         return MatchSource(partial(open_game_log, game, store))
     return MatchSource(lambda: nullcontext(recorded), timedelta(seconds=5))

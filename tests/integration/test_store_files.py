@@ -17,6 +17,7 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import SqliteStorage
 from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY
+from cardsharp.store.locations import dynamodb_table_name, sqlite_path
 from cardsharp.store.sqlite_file import FileInUse, FileSchema, SqliteFile, read_table_names
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.match_sources.match_logs import open_existing_log
@@ -184,3 +185,24 @@ def test_an_arena_in_use_is_told_from_a_file_that_is_none(tmp_path: Path) -> Non
     assert "another arena" not in str(raised.value)
     with pytest.raises(StoreError, match="not a database"):
         read_table_names(other_file)
+
+
+@pytest.mark.parametrize(
+    ("location", "path", "table"),
+    [
+        ("sqlite:~/m.db", Path("~/m.db").expanduser(), None),
+        ("sqlite::memory:", Path(":memory:"), None),
+        ("dynamodb:Matches", None, "Matches"),
+        ("sqlite:", None, None),
+        ("dynamodb:", None, None),
+        ("m.db", None, None),
+        ("", None, None),
+    ],
+)
+def test_a_location_names_a_file_or_a_table(
+    location: str, path: Path | None, table: str | None
+) -> None:
+    assert (sqlite_path(location), dynamodb_table_name(location)) == (path, table)
+    if path is None and table is None:
+        with pytest.raises(ConfigError, match="must be sqlite:FILE or dynamodb:TABLE"):
+            build_vault(location, SystemClock())

@@ -18,6 +18,7 @@ from cardsharp.core.private_files import ensure_private_file
 from cardsharp.core.queue import Queue
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
+from cardsharp.store.locations import sqlite_path
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.cli.exit_codes import StoppedBySignal, handle_signals
 from cardsharp_tools.games.deadmansdraw.commands.bot import BotOptions, bot_log_path
@@ -30,7 +31,6 @@ from cardsharp_tools.local_cloud.lambda_events import (
 )
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_poller_and_workers
-from cardsharp_tools.match_sources.match_logs import SQLITE_PREFIX, parse_sqlite_location
 from cardsharp_tools.terminal.display import DisplayErrorGuard
 
 BOT_LOG_POLL_INTERVAL = timedelta(
@@ -209,11 +209,11 @@ def bot_slot_acquirer(assembly: ArenaBotDependencies) -> Iterator[Callable[[], b
     cannot see the others.
     """
     settings = assembly.settings
-    if not settings.store.startswith(SQLITE_PREFIX):
+    store = sqlite_path(settings.store)
+    if store is None:
         yield lambda: True
         return
     lock_id = sha256(f"{settings.arena_url} {assembly.player_id}".encode()).hexdigest()[:8]
-    store = parse_sqlite_location(settings.store)
     lock = store.with_name(f"{store.name}.{lock_id}.lock")
     ensure_private_file(lock)
     with lock.open("ab") as file:

@@ -25,13 +25,10 @@ from cardsharp.games.euchre.service.deal_store import (
     DealStore,
     deal_key_of,
 )
+from cardsharp.store.locations import SQLITE_PREFIX, sqlite_path
 from cardsharp.store.match_log import Body, DebugNote, MatchRecord, MatchStatus, MoveRecord
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
-from cardsharp_tools.match_sources.match_logs import (
-    SQLITE_PREFIX,
-    data_folder,
-    parse_sqlite_location,
-)
+from cardsharp_tools.match_sources.match_logs import data_folder
 
 _LOG_FILE = "euchre.log"
 
@@ -128,8 +125,8 @@ def open_archive(store: str | None) -> Iterator[DealMatchReader]:
     Raises `ConfigError` if there are no deals.
     """
     name = store or f"{SQLITE_PREFIX}{data_folder() / 'euchre.db'}"
-    file = parse_sqlite_location(name)
-    if not name.startswith(SQLITE_PREFIX) or not file.is_file():
+    file = sqlite_path(name)
+    if file is None or not file.is_file():
         raise ConfigError(
             f"There are no deals in {name}; run `cardsharp euchre serve`, or name its sqlite:FILE."
         )

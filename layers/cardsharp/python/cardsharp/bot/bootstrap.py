@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cardsharp.aws.ssm_credentials import ssm_provider
@@ -15,6 +14,7 @@ from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.core.metrics import Metrics
 from cardsharp.core.queue import Queue
 from cardsharp.errors import ConfigError
+from cardsharp.store.locations import dynamodb_table_name, invalid_location_error, sqlite_path
 from cardsharp.store.match_log import MatchLog
 from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from cardsharp.bot.control.poller_shift import PollerGenerations
 
 _FUNCTION = "AWS_LAMBDA_FUNCTION_NAME"  # set in every Lambda function, and nowhere else
-_TABLE = "dynamodb:"  # prefix of the name of a table
 
 
 def in_lambda(environment: Mapping[str, str]) -> bool:
@@ -42,7 +41,7 @@ def warm_up_aws(environment: Mapping[str, str]) -> None:
 
     store, queue = environment.get("CARDSHARP_STORE", ""), environment.get("CARDSHARP_QUEUE", "")
     with suppress(ConfigError):
-        if store.startswith(_TABLE):
+        if dynamodb_table_name(store) is not None:
             build_match_log(store, SystemClock())
             client.prepare_client("dynamodb")
         if queue.startswith("http"):
@@ -62,27 +61,26 @@ def build_dispatcher(settings: WorkerSettings, metrics: Metrics) -> MatchDispatc
 
 
 def build_match_log(location: str, clock: Clock, retention: timedelta | None = None) -> MatchLog:
-    """Return the match log of `sqlite:FILE` or `dynamodb:TABLE`; `~` is the home folder.
+    """Return the match log at a location; raise `ConfigError` if the location is invalid.
 
     A table deletes the items of a match when `retention` has passed; a file keeps everything.
     """
-    kind, _, name = location.partition(":")
-    if kind == "sqlite" and name:
+    path, table = sqlite_path(location), dynamodb_table_name(location)
+    if path is not None:
         from cardsharp.store.sqlite_match_log import SqliteMatchLog  # noqa: PLC0415 - not in the cloud
 
-        return SqliteMatchLog(Path(name).expanduser(), clock)
-    if kind == "dynamodb" and name:
+        return SqliteMatchLog(path, clock)
+    if table is not None:
         from cardsharp.store.dynamodb_match_log import DynamoMatchLog  # noqa: PLC0415 - boto3 is slow to import
 
-        return DynamoMatchLog(name, clock, retention=retention)
-    raise ConfigError(f"CARDSHARP_STORE must be sqlite:FILE or dynamodb:TABLE, not {location!r}.")
+        return DynamoMatchLog(table, clock, retention=retention)
+    raise invalid_location_error("CARDSHARP_STORE", location)
 
 
 def build_vault(location: str, clock: Clock) -> SecretVault:
     """Return the vault that belongs to a match log."""
-    return VAULT_FACTORY.open(
-        f"{location}.vault" if location.startswith("sqlite:") else location, clock
-    )
+    is_file = sqlite_path(location) is not None
+    return VAULT_FACTORY.open(f"{location}.vault" if is_file else location, clock)
 
 
 def build_queue(location: str, clock: Clock) -> Queue:
@@ -101,23 +99,24 @@ def build_poller_generations(store: str) -> "PollerGenerations":
     """Return the poller generations of the pollers that share a match log."""
     from cardsharp.bot.control.poller_shift import PollerGenerations  # noqa: PLC0415 - for a poller
 
-    if not store.startswith(_TABLE):
+    table = dynamodb_table_name(store)
+    if table is None:
         return PollerGenerations()
     from cardsharp.aws import dynamodb_table  # noqa: PLC0415 - boto3 is slow
     from cardsharp.bot.control import dynamodb_control  # noqa: PLC0415 - boto3 is slow
 
-    table = dynamodb_table.DynamoTable(store.removeprefix(_TABLE))
-    return dynamodb_control.DynamoPollerGenerations(table)
+    return dynamodb_control.DynamoPollerGenerations(dynamodb_table.DynamoTable(table))
 
 
 def build_runtime_settings(store: str, clock: Clock) -> RuntimeSettingsStore:
     """Return the runtime settings that belong to a match log."""
-    if not store.startswith(_TABLE):
+    table = dynamodb_table_name(store)
+    if table is None:
         return RuntimeSettingsStore()
     from cardsharp.aws import dynamodb_table  # noqa: PLC0415 - boto3 is slow
     from cardsharp.bot.control import dynamodb_control  # noqa: PLC0415 - boto3 is slow
 
-    table = dynamodb_table.DynamoTable(store.removeprefix(_TABLE))
-    return CachedRuntimeSettings(
-        dynamodb_control.DynamoRuntimeSettings(table, consistent_read=False), clock
+    settings = dynamodb_control.DynamoRuntimeSettings(
+        dynamodb_table.DynamoTable(table), consistent_read=False
     )
+    return CachedRuntimeSettings(settings, clock)

@@ -50,6 +50,7 @@ from cardsharp.server.match_site import (
     PagesConfig,
     build_pages_application,
 )
+from cardsharp.store.locations import dynamodb_table_name
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
 if TYPE_CHECKING:
@@ -228,8 +229,8 @@ def build_pages(environment: Mapping[str, str]) -> Starlette:
     # boto3's errors are slow to import, and not there where a function only starts.
     from cardsharp.store.dynamodb_match_reader import DynamoMatchReader  # noqa: PLC0415
 
-    kind, _, table = environment.get(STORE_SETTING, "").partition(":")
-    if kind != "dynamodb" or not table:
+    table = dynamodb_table_name(environment.get(STORE_SETTING, ""))
+    if table is None:
         raise ConfigError(
             f"{STORE_SETTING} must be dynamodb:TABLE. For a match log on your own machine use "
             "`cardsharp watch`."

@@ -4,6 +4,7 @@ from cardsharp.core.clock import Clock
 from cardsharp.errors import ConfigError
 from cardsharp.server.websocket_feed import Feed, get_in_memory_connections, migrate_v02_body
 from cardsharp.store.factories import StoreFactory
+from cardsharp.store.locations import dynamodb_table_name
 
 FEED_VARIABLE = "CARDSHARP_FEED"
 
@@ -19,8 +20,8 @@ def build_feed(location: str, store: str, clock: Clock) -> Feed:
         return Feed(
             SUBSCRIBER_STORE.open("sqlite::memory:", clock), get_in_memory_connections(name), clock
         )
-    store_kind, _, table = store.partition(":")
-    if kind in {"http", "https"} and store_kind == "dynamodb":
+    table = dynamodb_table_name(store)
+    if kind in {"http", "https"} and table is not None:
         # boto3 is slow to import, and not needed at home.
         from cardsharp.server.api_gateway_connections import ApiGatewayConnections  # noqa: PLC0415
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from cardsharp.core.clock import Clock
-from cardsharp.errors import ConfigError
 from cardsharp.store.documents import DocumentStore
+from cardsharp.store.locations import dynamodb_table_name, invalid_location_error, sqlite_path
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -32,18 +32,13 @@ class StoreFactory(NamedTuple, Generic[T_co]):
     dynamodb_options: Mapping[str, Any] = {}
 
     def open(self, location: str, clock: Clock) -> T_co:
-        """Return the store at this location; raise `ConfigError` if it is invalid.
-
-        `~` in a file's path is the home folder.
-        """
-        kind, _, target = location.partition(":")
-        if kind == "sqlite" and target:
-            return self.open_file(Path(target).expanduser(), clock)
-        if kind == "dynamodb" and target:
-            return self.open_dynamodb_store(target, clock)
-        raise ConfigError(
-            f"{self.setting_name} must be sqlite:FILE or dynamodb:TABLE, not {location!r}."
-        )
+        """Return the store at this location; raise `ConfigError` if it is invalid."""
+        path, table = sqlite_path(location), dynamodb_table_name(location)
+        if path is not None:
+            return self.open_file(path, clock)
+        if table is not None:
+            return self.open_dynamodb_store(table, clock)
+        raise invalid_location_error(self.setting_name, location)
 
     def open_file(self, path: str | Path, clock: Clock) -> T_co:
         """Return the store in a file or `:memory:`; the file is created if missing."""

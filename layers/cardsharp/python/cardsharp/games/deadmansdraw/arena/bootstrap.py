@@ -24,6 +24,7 @@ from cardsharp.aws.ssm_credentials import (
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.server.routing import HttpError
+from cardsharp.store.locations import dynamodb_table_name
 
 if TYPE_CHECKING:
     from cardsharp.aws.dynamodb_table import DynamoTable
@@ -73,8 +74,8 @@ def arena_table(environment: Mapping[str, str]) -> "DynamoTable":
     # boto3 is slow to import, and not every caller of this module needs it.
     from cardsharp.aws.dynamodb_table import DynamoTable  # noqa: PLC0415
 
-    kind, _, name = environment.get(STORE_SETTING, "").partition(":")
-    if kind != "dynamodb" or not name:
+    name = dynamodb_table_name(environment.get(STORE_SETTING, ""))
+    if name is None:
         raise ConfigError(
             f"{STORE_SETTING} must be dynamodb:TABLE. On your own machine use `cardsharp arena`, "
             "which stores matches in memory, in a file, or with --emulator in a table."
