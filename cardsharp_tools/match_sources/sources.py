@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from cardsharp.analysis.replay import read_error_of
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.game import Game
-from cardsharp.store.codec import WITHDRAWN
 from cardsharp.store.locations import DYNAMODB_PREFIX, SQLITE_PREFIX
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus, MoveRecord
+from cardsharp.store.match_records import WITHDRAWN
 from cardsharp_tools.cli.console import print_error
 from cardsharp_tools.cli.options import STDIN_PATH
 from cardsharp_tools.match_sources.match_logs import (

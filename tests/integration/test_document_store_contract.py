@@ -30,7 +30,7 @@ from cardsharp.aws.dynamodb_attributes import item_key, number_attribute, string
 from cardsharp.bot.bootstrap import build_vault
 from cardsharp.core.clock import SystemClock
 from cardsharp.core.timestamps import to_micros
-from cardsharp.errors import ConfigError, WriteConflict
+from cardsharp.errors import ConfigError, StoreError, WriteConflict
 from cardsharp.store.documents import (
     Delete,
     DocumentStore,
@@ -72,6 +72,16 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DocumentSt
 def read_version_and_body(store: DocumentStore, key: Key = HEADER_KEY) -> Any:  # noqa: ANN401 - any JSON
     document = store.get(key)
     return None if document is None else (document.version, dict(document.body))
+
+
+def test_a_body_that_cannot_be_stored_is_refused_and_nothing_is_written(
+    bench: DocumentStoreFixture,
+) -> None:
+    """The error names the store: not the match log, whose bodies have the same form."""
+    for invalid_value in (float("nan"), object(), "x" * 64_000):
+        with pytest.raises(StoreError, match="The document store stores"):
+            bench.store.commit(Put(MOVE_KEY, {}), Put(HEADER_KEY, {"bad": invalid_value}))
+        assert bench.store.get(HEADER_KEY) is bench.store.get(MOVE_KEY) is None
 
 
 def test_several_documents_change_together_or_not_at_all(bench: DocumentStoreFixture) -> None:

@@ -24,7 +24,7 @@ from cardsharp.aws.dynamodb_attributes import (
     timestamp_value,
 )
 from cardsharp.core.timestamps import duration_to_micros, from_micros, to_micros
-from cardsharp.store.codec import NOTE_TTL, StoredBody, decode_bodies_and_errors, encode
+from cardsharp.store.codec import StoredBody
 from cardsharp.store.match_log import (
     Body,
     DebugNote,
@@ -33,6 +33,12 @@ from cardsharp.store.match_log import (
     MatchStatus,
     MoveRecord,
     MoveSummary,
+)
+from cardsharp.store.match_records import (
+    NOTE_TTL,
+    decode_bodies_and_errors,
+    encode_body,
+    unreadable_match,
 )
 
 AttributeInput = str | int | datetime | timedelta | Body
@@ -68,7 +74,7 @@ def to_attribute(value: AttributeInput) -> Value:
 
 def map_or_json_attribute(body: Body) -> Value:
     """Return a body as a map, or as JSON text if a map cannot hold all of its values."""
-    text = encode(body)
+    text = encode_body(body)
     try:
         return json_attribute(json.loads(text))
     except ValueError:
@@ -140,8 +146,7 @@ def match_from_item(item: Item) -> MatchRecord:
     try:
         return _to_match_record(match_id, item)
     except (KeyError, ValueError, OverflowError) as error:
-        fault = f"its item is broken: {error!r}"
-        return MatchRecord(match_id, MatchStatus.FINISHED, from_micros(0), {}, read_error=fault)
+        return unreadable_match(match_id, f"its item is broken: {error!r}")
 
 
 def _to_match_record(match_id: str, item: Item) -> MatchRecord:

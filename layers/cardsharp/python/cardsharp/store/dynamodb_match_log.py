@@ -30,7 +30,6 @@ from cardsharp.aws.dynamodb_table import TableWrite, build_set_clause
 from cardsharp.core.clock import Clock
 from cardsharp.errors import WriteConflict
 from cardsharp.store import dynamodb_match_items as items
-from cardsharp.store.codec import NOTE_TTL, reopened_outcome_note, retracted_move_note
 from cardsharp.store.dynamodb_match_items import AttributeInput
 from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
 from cardsharp.store.match_log import (
@@ -45,6 +44,12 @@ from cardsharp.store.match_log import (
     MoveRecord,
     MoveSummary,
     Summaries,
+)
+from cardsharp.store.match_records import (
+    NOTE_TTL,
+    lease_conflict,
+    reopened_outcome_note,
+    retracted_move_note,
 )
 
 if TYPE_CHECKING:
@@ -226,7 +231,7 @@ class DynamoMatchLog(DynamoMatchReader):
             try:
                 self._table.transact_write([version_write, *writes[start : start + _MAX_WRITES]])
             except ConditionFailed as failure:  # only the write of the version has a condition
-                raise _lease_conflict(lease) from failure
+                raise lease_conflict(lease) from failure
 
     def finish(self, lease: Lease, outcome: Body) -> None:
         """Close the match with its outcome and clear the lease; quiet if it is finished."""
@@ -334,7 +339,7 @@ class DynamoMatchLog(DynamoMatchReader):
                 key, f"SET {_VERSION_CLAUSE}{update}", _LEASE_CONDITION, values
             )
         except ConditionFailed as failure:
-            raise _lease_conflict(lease) from failure
+            raise lease_conflict(lease) from failure
 
     def _retraction_writes(self, lease: Lease, move: MoveRecord) -> list[TableWrite]:
         """Return the writes that empty a move and preserve its content as a note.
@@ -368,7 +373,3 @@ def _timestamp_values(timestamp: datetime) -> dict[str, AttributeInput]:
 
 def _lease_values(lease: Lease) -> dict[str, Value]:
     return items.expression_values(**_COUNTER_VALUES, fence=lease.fence_token, owner=lease.owner)
-
-
-def _lease_conflict(lease: Lease) -> WriteConflict:
-    return WriteConflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")

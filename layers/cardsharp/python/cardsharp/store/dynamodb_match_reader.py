@@ -7,13 +7,14 @@ With a projection no request names any other attribute, so that a role can be li
 import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from cardsharp.aws.dynamodb_attributes import Item, item_key
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.store import dynamodb_match_items as items
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
+from cardsharp.store.match_records import day_bounds
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb.client import DynamoDBClient
@@ -70,7 +71,7 @@ class DynamoMatchReader:
         condition, values = "match_status = :key", items.expression_values(key=status)
         if day is not None:
             condition += " AND started_at BETWEEN :first AND :last"
-            day_start, day_end = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
+            day_start, day_end = day_bounds(day)
             values |= items.expression_values(first=day_start, last=day_end)
         return self._table.query_index_keys("by-status", condition, values)
 

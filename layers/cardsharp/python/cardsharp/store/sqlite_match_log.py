@@ -6,19 +6,12 @@ JSON text; those of versions up to 0.3 are packed. Summaries are not stored.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from cardsharp.core.clock import Clock
 from cardsharp.core.timestamps import duration_to_micros, from_micros, to_micros
 from cardsharp.errors import WriteConflict
-from cardsharp.store.codec import (
-    NOTE_TTL,
-    decode_bodies_and_errors,
-    encode,
-    reopened_outcome_note,
-    retracted_move_note,
-)
 from cardsharp.store.match_log import (
     NO_SUMMARIES,
     NO_SUMMARY,
@@ -31,6 +24,16 @@ from cardsharp.store.match_log import (
     MoveRecord,
     MoveSummary,
     Summaries,
+)
+from cardsharp.store.match_records import (
+    NOTE_TTL,
+    day_bounds,
+    decode_bodies_and_errors,
+    encode_body,
+    lease_conflict,
+    reopened_outcome_note,
+    retracted_move_note,
+    unreadable_match,
 )
 from cardsharp.store.sqlite_file import (
     Connection,
@@ -84,7 +87,9 @@ class SqliteMatchLog:
             if record.status is MatchStatus.FINISHED or is_leased:
                 return None
             if record.status is MatchStatus.ANNOUNCED:
-                _update_match(db, match_id, status=MatchStatus.RUNNING, header=encode(header or {}))
+                _update_match(
+                    db, match_id, status=MatchStatus.RUNNING, header=encode_body(header or {})
+                )
             fence, idle = row["fence"] + 1, row["announced"] or 0
             columns = {
                 "fence": fence,
@@ -109,7 +114,7 @@ class SqliteMatchLog:
     def update_header(self, lease: Lease, header: Body) -> None:
         """Replace the match's header facts."""
         with self._lease_transaction(lease) as db:
-            _update_match(db, lease.match_id, header=encode(header))
+            _update_match(db, lease.match_id, header=encode_body(header))
 
     def write_intent(
         self, lease: Lease, sequence: int, intent: Body, summary: MoveSummary = NO_SUMMARY
@@ -121,7 +126,7 @@ class SqliteMatchLog:
                 "INSERT INTO moves (match_id, sequence, intent) VALUES (?, ?, ?) "
                 "ON CONFLICT (match_id, sequence) DO UPDATE SET intent = excluded.intent "
                 "WHERE facts IS NULL",
-                (lease.match_id, sequence, encode(intent)),
+                (lease.match_id, sequence, encode_body(intent)),
             ).rowcount
             if written != 1:
                 raise WriteConflict(
@@ -138,7 +143,7 @@ class SqliteMatchLog:
                 "INSERT INTO moves (match_id, sequence, facts) VALUES (?, ?, ?) "
                 "ON CONFLICT (match_id, sequence) DO UPDATE SET facts = excluded.facts "
                 "WHERE facts IS NULL",
-                [(lease.match_id, move, encode(body)) for move, body in facts.items()],
+                [(lease.match_id, move, encode_body(body)) for move, body in facts.items()],
             )
 
     def retract_moves(self, lease: Lease, sequence: int) -> None:
@@ -161,7 +166,7 @@ class SqliteMatchLog:
                 db,
                 lease.match_id,
                 status=MatchStatus.FINISHED,
-                outcome=encode(outcome),
+                outcome=encode_body(outcome),
                 finished=timestamp,
             )
             _update_match(db, lease.match_id, owner=None, ttl=None, announced=None)
@@ -208,7 +213,7 @@ class SqliteMatchLog:
             query.append("AND status = :status")
         if day is not None:
             query.append("AND started BETWEEN :first AND :last")
-            day_start, day_end = (datetime.combine(day, at, UTC) for at in (time.min, time.max))
+            day_start, day_end = day_bounds(day)
             params |= {"first": to_micros(day_start), "last": to_micros(day_end)}
         # The deals of a table began at one moment, and were written down in their order.
         query.append("ORDER BY started DESC, rowid DESC LIMIT :limit")
@@ -296,7 +301,7 @@ def _insert_note(db: Connection, match_id: str, note: DebugNote) -> None:
     until = to_micros(note.created_at + NOTE_TTL)
     db.execute(
         "INSERT INTO notes (match_id, kind, at, body, expires_at) VALUES (?, ?, ?, ?, ?)",
-        (match_id, note.kind, to_micros(note.created_at), encode(note.body), until),
+        (match_id, note.kind, to_micros(note.created_at), encode_body(note.body), until),
     )
 
 
@@ -306,7 +311,7 @@ def _require_lease(db: Connection, lease: Lease) -> None:
         "UPDATE matches SET beat = beat + 1 WHERE id = ? AND fence = ? AND owner = ?",
         (lease.match_id, lease.fence_token, lease.owner),
     ).rowcount:
-        raise WriteConflict(f"Match {lease.match_id} is no longer held by {lease.owner}.")
+        raise lease_conflict(lease)
 
 
 def _to_match_record(row: Row) -> MatchRecord:
@@ -331,13 +336,7 @@ def _to_match_record(row: Row) -> MatchRecord:
             read_error=fault,
         )
     except (TypeError, ValueError, OverflowError) as error:
-        return MatchRecord(
-            str(row["id"]),
-            MatchStatus.FINISHED,
-            from_micros(0),
-            {},
-            read_error=f"its row is broken: {error}",
-        )
+        return unreadable_match(str(row["id"]), f"its row is broken: {error}")
 
 
 def _to_move_record(row: Row) -> MoveRecord:
