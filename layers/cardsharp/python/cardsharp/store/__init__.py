@@ -1,8 +1,10 @@
-"""Storage: the match log and the document store, each for SQLite and for DynamoDB.
+"""Storage: the document store and the match log, each for SQLite and for DynamoDB.
 
-Look first at `MatchLog`, the port under which matches, moves and leases are stored, and at
-`DocumentStore`, the port for everything else. A `StoreFactory` opens what
-is stored in documents, by a location such as `sqlite:FILE` or `dynamodb:TABLE`.
+Look first at `DocumentStore`, the port for what is read and replaced by its key: games, deals,
+contests, secrets. `MatchLog` is the port under which the bot stores matches, moves and leases.
+A `StoreFactory` opens what is stored in documents, by a location such as `sqlite:FILE` or
+`dynamodb:TABLE`. Stores outside this package that are beside both ports use the same
+`SqliteFile` and `DynamoTable`; docs/architecture.md lists them.
 """
 
 from typing import TYPE_CHECKING

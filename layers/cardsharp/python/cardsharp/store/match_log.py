@@ -1,5 +1,8 @@
 """Port of the match log: its records, and the reads and writes under a lease.
 
+It stands beside the document store, on which its conditions would cost twice the write units
+or more requests (docs/decisions/0020-documents-under-what-is-kept.md).
+
 Bodies (headers, intents, facts, outcomes, notes) are JSON objects; the game defines their
 content and parses them itself. Adapters raise `StoreError` for a failing backend and
 `WriteConflict` if a condition did not hold.

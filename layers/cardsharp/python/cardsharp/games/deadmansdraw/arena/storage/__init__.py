@@ -1,1 +1,1 @@
-"""Repositories of the arena's matches."""
+"""Repositories of the arena's matches, beside the ports of `cardsharp.store`."""

@@ -1,4 +1,4 @@
-"""Storage of matches in one SQLite file, with one transaction a move.
+"""Storage of an arena's matches in one SQLite file, with one transaction a move.
 
 A match is stored as a snapshot beside its history, not replayed from its moves. So it continues
 from exactly the same table even if the code of the rules has changed meanwhile, and a start
