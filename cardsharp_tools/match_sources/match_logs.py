@@ -10,7 +10,6 @@ from pathlib import Path
 
 from cardsharp.analysis.match_listing import MAX_LISTED_HEADERS, is_match_of, newest_matches
 from cardsharp.analysis.replay import header_of
-from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.core.clock import SystemClock
 from cardsharp.core.private_files import DIRECTORY_MODE, restrict_to_owner
 from cardsharp.errors import ConfigError, StoreError
@@ -25,6 +24,7 @@ from cardsharp.store.match_log import (
     MatchStatus,
     MoveRecord,
 )
+from cardsharp.store.match_log_factory import build_match_log
 from cardsharp.store.sqlite_file import FileInUse, read_table_names
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 

@@ -40,7 +40,6 @@ from support.metric_recording import (
 from support.store_fixtures import FakeClock
 
 from cardsharp.aws.telemetry import NAMESPACE, metrics_recorder
-from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.clock import utc_now
@@ -52,6 +51,7 @@ from cardsharp.games.deadmansdraw.fallback import decide_in_time
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.server.failure_log import log_failure
+from cardsharp.store.match_log_factory import build_match_log
 from cardsharp_tools.build.template_rules.monitoring import recorded_metrics
 from cardsharp_tools.local_cloud.emulator_process import log_filter_matcher
 from cardsharp_tools.local_cloud.metric_samples import MetricKey, MetricSample, read_emf_samples

@@ -21,13 +21,13 @@ from support.iam_policies import (
 )
 from support.store_fixtures import FakeClock, acquire_lease, new_dynamodb_log, require_match
 
-from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.bot.control.runtime_settings import RuntimeSettings
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import MatchLog
+from cardsharp.store.match_log_factory import build_match_log
 from cardsharp_tools.cli.commands.cloud.stack_options import SettingChanges
 from cardsharp_tools.cli.health_checks import CheckStatus
 from cardsharp_tools.local_cloud.emulator import Emulator

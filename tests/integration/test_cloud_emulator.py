@@ -15,7 +15,6 @@ from support.store_fixtures import acquire_lease, require_match, set_environment
 from cardsharp.aws import ssm_credentials
 from cardsharp.aws.dynamodb_attributes import item_key
 from cardsharp.aws.dynamodb_table import DynamoTable
-from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.bot.control.dynamodb_control import DynamoPollerGenerations, DynamoRuntimeSettings
 from cardsharp.bot.control.runtime_settings import RuntimeSettings
 from cardsharp.core.clock import SystemClock
@@ -23,6 +22,7 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp.store.dynamodb_match_items import timestamp_attribute
 from cardsharp.store.match_log import MoveRecord
+from cardsharp.store.match_log_factory import build_match_log
 from cardsharp_tools.local_cloud.emulator import EmulatedResources, Emulator
 
 TTL = timedelta(seconds=30)

@@ -12,7 +12,6 @@ from support.case_counts import case_count
 from support.positions import card, cards
 from support.recordings import SAMPLE
 
-from cardsharp.bot.bootstrap import build_match_log
 from cardsharp.core.clock import SystemClock
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN
 from cardsharp.games.deadmansdraw.arena_bot import position_from_view
@@ -53,6 +52,7 @@ from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     parse_opponent_profiles,
 )
 from cardsharp.store.match_log import MatchLog
+from cardsharp.store.match_log_factory import build_match_log
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,

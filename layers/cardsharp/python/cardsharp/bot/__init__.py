@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from cardsharp.bot.bootstrap import build_dispatcher, build_match_log, build_queue
+    from cardsharp.bot.bootstrap import build_dispatcher, build_queue
     from cardsharp.bot.bot import Bot
     from cardsharp.bot.bot_match import BotMatch, BotTurn, NextRead, Observation
     from cardsharp.bot.duplicate_bot import DuplicateBotDetector
@@ -44,7 +44,6 @@ __all__ = (
     "SessionTiming",
     "WorkerSettings",
     "build_dispatcher",
-    "build_match_log",
     "build_queue",
 )
 
@@ -70,7 +69,6 @@ __getattr__ = lazy_exports(
         "SessionTiming": "timing",
         "WorkerSettings": "settings",
         "build_dispatcher": "bootstrap",
-        "build_match_log": "bootstrap",
         "build_queue": "bootstrap",
     },
 )

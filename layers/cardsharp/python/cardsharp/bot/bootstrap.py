@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cardsharp.aws.ssm_credentials import ssm_provider
@@ -14,8 +13,8 @@ from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.core.metrics import Metrics
 from cardsharp.core.queue import Queue
 from cardsharp.errors import ConfigError
-from cardsharp.store.locations import dynamodb_table_name, invalid_location_error, sqlite_path
-from cardsharp.store.match_log import MatchLog
+from cardsharp.store.locations import dynamodb_table_name, sqlite_path
+from cardsharp.store.match_log_factory import build_match_log
 from cardsharp.store.secret_vault import VAULT_FACTORY, SecretVault
 
 if TYPE_CHECKING:
@@ -58,23 +57,6 @@ def build_dispatcher(settings: WorkerSettings, metrics: Metrics) -> MatchDispatc
     queue = build_queue(settings.queue, clock)
     runtime_settings = build_runtime_settings(settings.store, clock)
     return MatchDispatcher(log, queue, clock, settings.queue_ttl, metrics, runtime_settings)
-
-
-def build_match_log(location: str, clock: Clock, retention: timedelta | None = None) -> MatchLog:
-    """Return the match log at a location; raise `ConfigError` if the location is invalid.
-
-    A table deletes the items of a match when `retention` has passed; a file keeps everything.
-    """
-    path, table = sqlite_path(location), dynamodb_table_name(location)
-    if path is not None:
-        from cardsharp.store.sqlite_match_log import SqliteMatchLog  # noqa: PLC0415 - not in the cloud
-
-        return SqliteMatchLog(path, clock)
-    if table is not None:
-        from cardsharp.store.dynamodb_match_log import DynamoMatchLog  # noqa: PLC0415 - boto3 is slow to import
-
-        return DynamoMatchLog(table, clock, retention=retention)
-    raise invalid_location_error("CARDSHARP_STORE", location)
 
 
 def build_vault(location: str, clock: Clock) -> SecretVault:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         MatchStatus,
         MoveRecord,
     )
+    from cardsharp.store.match_log_factory import build_match_log
     from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
     from cardsharp.store.secret_vault import SecretVault
     from cardsharp.store.sqlite_documents import SqliteDocumentStore
@@ -71,6 +72,7 @@ __all__ = (
     "SqliteMatchLog",
     "StoreFactory",
     "Write",
+    "build_match_log",
     "decode",
     "encode",
     "try_commit",
@@ -105,6 +107,7 @@ __getattr__ = lazy_exports(
         "SqliteMatchLog": "sqlite_match_log",
         "StoreFactory": "factories",
         "Write": "documents",
+        "build_match_log": "match_log_factory",
         "decode": "codec",
         "encode": "codec",
         "try_commit": "documents",
