@@ -32,14 +32,18 @@ from cardsharp.errors import ConfigError
 from cardsharp.server.hosted.bot_match import HostedGameClient, outcome_of
 from cardsharp.server.hosted.game_store import HostedGameStore
 from cardsharp.server.hosted.hosted_game import load_hosted_game
-from cardsharp.server.hosted.routes import HostedService, hosted_http_service
+from cardsharp.server.hosted.routes import (
+    MAX_GAMES_PER_DAY,
+    HostedService,
+    hosted_http_service,
+)
 from cardsharp.server.hosted.wire import (
     CreateGameParams,
     GetGameParams,
     HostedGameBody,
     JoinGameParams,
 )
-from cardsharp.server.routing import MAX_LONG_POLL, ApiRequest
+from cardsharp.server.routing import MAX_LONG_POLL, ApiRequest, ApiResponse, HttpError
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
@@ -271,6 +275,23 @@ def test_a_waiting_player_is_notified_that_the_game_begins_with_their_turn(name:
         build_api_request(GetGameParams(game=game, secret=SECRET, wait=True))
     ).body
     assert (view.turn, view.count, pending_joins) == (0, 0, [])
+
+
+def test_a_caller_creates_a_limited_number_of_games_a_day() -> None:
+    clock = FakeClock()
+    documents = SqliteDocumentStore(MEMORY_PATH, clock)
+    service = HostedService(load_hosted_game("nim"), HostedGameStore(documents, clock), clock)
+
+    def create(caller: str) -> ApiResponse:
+        return service.create(ApiRequest(CreateGameParams(), timedelta, caller))
+
+    for _ in range(MAX_GAMES_PER_DAY):
+        create("192.0.2.7")
+    with pytest.raises(HttpError, match=f"may create {MAX_GAMES_PER_DAY} games a day"):
+        create("192.0.2.7")
+    create("192.0.2.8")
+    clock.advance(timedelta(days=1))
+    create("192.0.2.7")
 
 
 @pytest.mark.parametrize("days", ["0", "-1", "a month"])

@@ -25,7 +25,6 @@ from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.blef.service import game_store as store_module
 from cardsharp.games.blef.service.game_store import (
     GameStore,
-    caller_day_key,
     encode_game,
     encode_round,
     to_closed_round,
@@ -50,6 +49,7 @@ from cardsharp.games.euchre.service.deal_store import (
     deal_key_of,
     encode_event,
 )
+from cardsharp.server.caller_quotas import caller_day_digest
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.local_cloud.template_files import create_table
@@ -164,7 +164,7 @@ def test_items_of_version_0_2_are_listed_counted_and_played_on() -> None:
     items: list[tuple[str, str, dict[str, Any]]] = [
         (f"game#{game.uuid}", "game", record),
         (f"game#{game.uuid}", f"round#{closed_round.number:05}", round_item),
-        (f"caller#{caller_day_key(START.date(), 'me')}", "games", {"game_count": {"N": "2"}}),
+        (f"caller#{caller_day_digest(START.date(), 'me')}", "games", {"game_count": {"N": "2"}}),
         (f"census#changed#{START:%Y-%m-%dT%H}", f"at#{START:%H:%M}#0", {"game_count": {"N": "1"}}),
     ]
     with moto_client() as client:

@@ -29,9 +29,10 @@ from cardsharp.games.blef.cards import DECK, BlefCard
 from cardsharp.games.blef.position import position_of
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import service
-from cardsharp.games.blef.service.records import GamePlayer, GameRecord, uuid_digest
+from cardsharp.games.blef.service.records import GamePlayer, GameRecord
 from cardsharp.games.blef.service.wire import parse_state, position_from_state, state_body
 from cardsharp.games.blef.simulation import make_deal_function
+from cardsharp.server.seat_secrets import secret_digest
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest
 
 ALICES_GAME = "01c0905c-1c0b-49b6-97c4-e7cb01262e89"
@@ -171,7 +172,9 @@ class BlefReplay:
             if uuid_match and name:
                 uuid_by_name[name] = uuid_match[1]
         names = [player["nickname"] for player in state["players"]]
-        return tuple(GamePlayer(name, uuid_digest(uuid_by_name.get(name, name))) for name in names)
+        return tuple(
+            GamePlayer(name, secret_digest(uuid_by_name.get(name, name))) for name in names
+        )
 
 
 def _round(state: dict[str, Any]) -> Round:

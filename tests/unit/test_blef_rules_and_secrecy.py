@@ -27,10 +27,11 @@ from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service.bootstrap import resolve_topic_and_viewer
 from cardsharp.games.blef.service.game_changes import SecureRandomness
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY, GameStore
-from cardsharp.games.blef.service.records import GamePlayer, GameRecord, uuid_digest
+from cardsharp.games.blef.service.records import GamePlayer, GameRecord
 from cardsharp.games.blef.service.request_params import is_random_uuid, parse_lenient_number
 from cardsharp.games.blef.service.wire import parse_state, position_from_state, state_body
 from cardsharp.games.blef.simulation import make_deal_function, resample_hidden_hands
+from cardsharp.server.seat_secrets import secret_digest
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 
@@ -83,7 +84,7 @@ def uuid_of(seat: int) -> str:
 
 
 def build_game_record(current_round: Round | None, players: int) -> GameRecord:
-    seated = tuple(GamePlayer(f"p{seat}", uuid_digest(uuid_of(seat))) for seat in range(players))
+    seated = tuple(GamePlayer(f"p{seat}", secret_digest(uuid_of(seat))) for seat in range(players))
     return GameRecord(
         GAME, START, is_public=True, admin_digest="p0", players=seated, round=current_round
     )
@@ -261,7 +262,7 @@ def test_no_text_or_store_shows_a_card_a_key_or_a_uuid(capsys: pytest.CaptureFix
     game = build_game_record(random_round(Random(1), 2), 2)
     text = f"{game!r} {game.round!s}"
     assert "Card" not in text
-    assert uuid_digest(uuid_of(0)) not in text
+    assert secret_digest(uuid_of(0)) not in text
     clock = FakeClock()
     document_store = SqliteDocumentStore(MEMORY_PATH, clock)
     started_game = BlefHandlerClient(GameStore(document_store, clock), clock).create_and_start(4)

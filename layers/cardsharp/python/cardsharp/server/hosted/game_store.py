@@ -4,17 +4,18 @@
 |---|---|---|
 | game#ID | game | players (name and secret's digest), seats, count of moves, state |
 | game#ID | move#00001 | seat, action, state after it |
-| caller#DIGEST | DAY | a count: games that a caller has created on a day |
+| caller#DIGEST | | see `cardsharp.server.caller_quotas` |
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
 from cardsharp.core.clock import Clock
-from cardsharp.store.documents import DocumentStore, Increment, Key, Put, try_commit
+from cardsharp.server.caller_quotas import count_if_allowed
+from cardsharp.server.seat_secrets import seat_of_digest, secret_digest
+from cardsharp.store.documents import DocumentStore, Key, Put
 
 Json = Mapping[str, Any]
 _STORED_NAMES = {
@@ -45,8 +46,7 @@ class HostedGameRecord:
 
     def seat_of(self, secret: str) -> int | None:
         """Return the seat of the player with this secret, None for a spectator."""
-        keys = [key for _, key in self.players]
-        return keys.index(secret_digest(secret)) if secret_digest(secret) in keys else None
+        return seat_of_digest((digest for _, digest in self.players), secret_digest(secret))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +94,7 @@ class HostedGameStore:
 
     def count_creation_if_allowed(self, caller: str, max_per_day: int) -> bool:
         """Count a game created by a caller today; return False if `max_per_day` is reached."""
-        current_time = self.clock.now()
-        key = Key(f"caller#{secret_digest(caller)}", current_time.date().isoformat())
-        return try_commit(
-            self.documents, Increment(key, 1, current_time + timedelta(days=2), max_per_day)
-        )
-
-
-def secret_digest(secret: str) -> str:
-    """Return the digest under which a secret is stored; the secret is too random to guess."""
-    return hashlib.sha256(secret.encode()).hexdigest()
+        return count_if_allowed(self.documents, self.clock.now(), caller, max_per_day)
 
 
 def _to_game_key(game: str) -> Key:

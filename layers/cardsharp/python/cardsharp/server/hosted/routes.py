@@ -20,7 +20,6 @@ from cardsharp.server.hosted.game_store import (
     HostedGameStore,
     HostedMove,
     Json,
-    secret_digest,
 )
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
 from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
@@ -36,6 +35,7 @@ from cardsharp.server.routing import (
     bad_request,
     forbidden,
 )
+from cardsharp.server.seat_secrets import secret_digest
 from cardsharp.store.factories import StoreFactory
 
 MAX_GAMES_PER_DAY = 200  # games that one caller may create on a day

@@ -13,7 +13,6 @@ from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.service import request_params, routes_v2022
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
-from cardsharp.games.blef.service.records import uuid_digest
 from cardsharp.games.blef.service.request_params import BlefError
 from cardsharp.games.blef.service.routes import API
 from cardsharp.games.blef.service.service import (
@@ -28,6 +27,7 @@ from cardsharp.server.api_application import build_application
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE, build_feed
 from cardsharp.server.feed_subscriptions import FeedSubscriptions
 from cardsharp.server.http_service import BOT_QUEUE_SETTING, HttpService, ServiceApplication
+from cardsharp.server.seat_secrets import secret_digest
 from cardsharp.server.websocket_feed import Feed, Subscriber
 
 V2022_SETTING = "BLEF_NEXT"
@@ -104,7 +104,7 @@ def resolve_topic_and_viewer(service: BlefService, message: Mapping[str, str]) -
     except BlefError as denied:
         raise denied.v2022_error from None
     uuid = request_params.parse_uuid_or_none(player_uuid)
-    return _feed_topic(sight.game.uuid), "" if uuid is None else uuid_digest(uuid)
+    return _feed_topic(sight.game.uuid), "" if uuid is None else secret_digest(uuid)
 
 
 def publish_change(feed: Feed, change: WrittenChange) -> None:

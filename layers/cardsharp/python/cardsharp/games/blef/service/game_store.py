@@ -4,7 +4,7 @@
 |---|---|---|
 | game#UUID | game | `changed`, in microseconds, and `game`; in the list "public" if it is |
 | game#UUID | round#00012 | a closed round |
-| caller#… | games | a count: of a caller's day, by a digest |
+| caller#… | | see `cardsharp.server.caller_quotas` |
 | census#… | | see `game_counts` |
 
 A card is one letter and a hand a string, so a game of eight players fits into one or two
@@ -12,11 +12,10 @@ kilobytes. The table has no stream, as its records would contain hands. An expir
 as absent, whether or not it was removed already.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +39,9 @@ from cardsharp.games.blef.service.records import (
     GamePlayer,
     GameRecord,
 )
+from cardsharp.server.caller_quotas import count_if_allowed
 from cardsharp.store.codec import decode
-from cardsharp.store.documents import DocumentStore, Increment, IndexEntry, Key, Put, try_commit
+from cardsharp.store.documents import DocumentStore, IndexEntry, Key, Put
 from cardsharp.store.factories import StoreFactory
 
 LIST_LIMIT = 500  # public games in the list
@@ -81,11 +81,6 @@ def to_closed_round(game_changed_at: datetime, finished_round: Round) -> ClosedR
     return ClosedRound(finished_round, game_changed_at - _MIN_CHANGE_INTERVAL / 2)
 
 
-def caller_day_key(day: date, caller: str) -> str:
-    """Return the key of a caller's game count of a day, a digest: no address is stored."""
-    return hashlib.sha256(f"{day} {caller}".encode()).hexdigest()
-
-
 @dataclass
 class GameStore:
     """Games, their closed rounds, and how many there are; raises `StoreError` if it fails."""
@@ -103,11 +98,7 @@ class GameStore:
 
     def count_creation_if_allowed(self, caller: str, max_per_day: int) -> bool:
         """Count a game that a caller creates today; return False at `max_per_day`."""
-        current_time = self.clock.now()
-        key = Key(f"caller#{caller_day_key(current_time.date(), caller)}", "games")
-        return try_commit(
-            self.documents, Increment(key, 1, current_time + timedelta(days=1), max_per_day)
-        )
+        return count_if_allowed(self.documents, self.clock.now(), caller, max_per_day)
 
     def read(self, game_uuid: str) -> StoredGame | None:
         """Return a game with every acknowledged change, or None."""

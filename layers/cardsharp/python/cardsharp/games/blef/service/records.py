@@ -1,12 +1,11 @@
 """A game as the service keeps it: who plays, and the round that is being played."""
 
-import hashlib
-import hmac
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from cardsharp.games.blef.rules import Round
+from cardsharp.server.seat_secrets import seat_of_digest, secret_digest
 
 
 class GameStatus(StrEnum):
@@ -73,12 +72,11 @@ class GameRecord:
 
     def seat_of(self, player_uuid: str) -> int | None:
         """The seat of the player with this uuid; takes the same time whoever it is."""
-        return self.seat_of_digest(uuid_digest(player_uuid))
+        return self.seat_of_digest(secret_digest(player_uuid))
 
     def seat_of_digest(self, key: str) -> int | None:
         """The seat of the player with this digest; takes the same time whoever it is."""
-        matches = [hmac.compare_digest(player.uuid_digest, key) for player in self.players]
-        return matches.index(True) if True in matches else None
+        return seat_of_digest((player.uuid_digest for player in self.players), key)
 
     def is_admin(self, player_uuid: str) -> bool:
         """Return True if this is the uuid of the player who joined first."""
@@ -89,7 +87,7 @@ class GameRecord:
         self, nickname: str, player_uuid: str, agent: str | None = None
     ) -> "GameRecord":
         """The game with one more player; the first to join becomes the admin."""
-        player = GamePlayer(nickname, uuid_digest(player_uuid), agent)
+        player = GamePlayer(nickname, secret_digest(player_uuid), agent)
         return replace(
             self, players=(*self.players, player), admin_digest=self.admin_digest or nickname
         )
@@ -111,8 +109,3 @@ class ClosedRound:
 def room_number(game_uuid: str) -> int:
     """A number from 10 to 99 by which people know a game in the list, drawn with its uuid."""
     return int(game_uuid[:8], 16) % 90 + 10
-
-
-def uuid_digest(player_uuid: str) -> str:
-    """The digest under which a player's uuid is kept; a uuid is too random to be guessed back."""
-    return hashlib.sha256(player_uuid.encode()).hexdigest()
