@@ -30,7 +30,7 @@ import game_api.app
 from cardsharp.client.config import RequestLimits
 from cardsharp.errors import ConfigError
 from cardsharp.server.hosted.bot_match import HostedGameClient, outcome_of
-from cardsharp.server.hosted.game_store import HostedGameStore
+from cardsharp.server.hosted.game_store import HostedGameRecord, HostedGameStore, HostedMove
 from cardsharp.server.hosted.hosted_game import load_hosted_game
 from cardsharp.server.hosted.routes import (
     MAX_GAMES_PER_DAY,
@@ -38,6 +38,7 @@ from cardsharp.server.hosted.routes import (
     hosted_http_service,
 )
 from cardsharp.server.hosted.wire import (
+    GAME_FULL,
     CreateGameParams,
     GetGameParams,
     HostedGameBody,
@@ -275,6 +276,34 @@ def test_a_waiting_player_is_notified_that_the_game_begins_with_their_turn(name:
         build_api_request(GetGameParams(game=game, secret=SECRET, wait=True))
     ).body
     assert (view.turn, view.count, pending_joins) == (0, 0, [])
+
+
+def test_two_who_join_at_once_both_get_a_seat() -> None:
+    """What another request has changed meanwhile is read again."""
+    clock, pending_joins = FakeClock(), list[ApiRequest[JoinGameParams]]()
+
+    class InterruptedStore(HostedGameStore):
+        """Store to which another player writes right before the first write of a join."""
+
+        def write(self, record: HostedGameRecord, move: HostedMove | None = None) -> None:
+            if pending_joins and record.players:
+                service.join(pending_joins.pop())
+            super().write(record, move)
+
+    store = InterruptedStore(SqliteDocumentStore(MEMORY_PATH, clock), clock)
+    service = HostedService(load_hosted_game("nim"), store, clock)
+    game = service.create(build_api_request(CreateGameParams())).body.game
+    ann, bob, cid = (
+        build_api_request(
+            JoinGameParams(game=game, name=name, secret=SECRET.replace("cafe", secret))
+        )
+        for name, secret in (("ann", "cafe"), ("bob", "beef"), ("cid", "0000"))
+    )
+    pending_joins.append(bob)
+    service.join(ann)
+    assert store.find(game).names == ["bob", "ann"]
+    with pytest.raises(HttpError, match=GAME_FULL):
+        service.join(cid)
 
 
 def test_a_caller_creates_a_limited_number_of_games_a_day() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from cardsharp.core.clock import Clock, SystemClock
-from cardsharp.errors import ConfigError, MalformedResponse, RulesError, WriteConflict
+from cardsharp.errors import ConfigError, MalformedResponse, RulesError
 from cardsharp.server.api import Api
 from cardsharp.server.api_application import build_application
 from cardsharp.server.hosted import wire
@@ -36,9 +36,11 @@ from cardsharp.server.routing import (
     forbidden,
 )
 from cardsharp.server.seat_secrets import secret_digest
+from cardsharp.server.write_retries import retry_on_conflict
 from cardsharp.store.factories import StoreFactory
 
 MAX_GAMES_PER_DAY = 200  # games that one caller may create on a day
+MAX_HOSTED_WRITE_ATTEMPTS = 5  # of a request while others change the same game
 _SYSTEM_RNG = secrets.SystemRandom()  # random numbers that nobody can predict
 
 
@@ -68,6 +70,7 @@ class HostedService:
         self.store.write(table)
         return ApiResponse(wire.HostedGameCreatedBody(game=table.game))
 
+    @retry_on_conflict(MAX_HOSTED_WRITE_ATTEMPTS)
     def join(self, request: ApiRequest[wire.JoinGameParams]) -> ApiResponse:
         """Take a seat; the same request again changes nothing."""
         params = request.params
@@ -80,6 +83,7 @@ class HostedService:
             raise forbidden("The name or the secret is already taken. Choose another one.")
         return self._store_game(replace(table, players=(*table.players, player)))
 
+    @retry_on_conflict(MAX_HOSTED_WRITE_ATTEMPTS)
     def act(self, request: ApiRequest[wire.ActParams]) -> ApiResponse:
         """Apply the action if it is the game's next move and the player's turn."""
         table = self._require_game(request.params.game)
@@ -198,10 +202,7 @@ class HostedService:
         return table
 
     def _store_game(self, record: HostedGameRecord, move: HostedMove | None = None) -> ApiResponse:
-        try:
-            self.store.write(record, move)
-        except WriteConflict as conflict:
-            raise HttpError(HTTPStatus.CONFLICT, str(conflict)) from None
+        self.store.write(record, move)
         return ApiResponse(wire.HostedDoneBody())
 
 

@@ -28,6 +28,7 @@ from cardsharp.games.blef.service.records import (
 from cardsharp.games.blef.service.request_params import NO_GAME, NO_PLAYER, BlefError
 from cardsharp.server.polling import poll_until
 from cardsharp.server.routing import HttpError, RemainingWait, bad_request
+from cardsharp.server.write_retries import retry_on_conflict
 
 MAX_GAMES = 10_000  # with more games than this no new one is created
 MAX_CREATED_PER_DAY = 200
@@ -286,24 +287,31 @@ class BlefService:
 
         Nothing is written if `change` returns None.
         """
-        for attempt in range(MAX_GAME_WRITE_ATTEMPTS):
+
+        @retry_on_conflict(MAX_GAME_WRITE_ATTEMPTS, self._pause_after_conflict)
+        def write() -> WrittenChange:
             saved = self._read_game(game_uuid)
             game_change = change(saved.game)
             if game_change is None:
                 return WrittenChange(saved.game, saved)
-            try:
-                with around(game_change):
-                    stored = self.store.write(saved, game_change.game, game_change.closed_round)
-            except WriteConflict:
-                longest = min(_INITIAL_BACKOFF * 2**attempt, _MAX_BACKOFF)
-                self.clock.sleep(longest * random.random())
-            else:
-                changed = WrittenChange(saved.game, stored, game_change.closed_round)
-                self.on_change(changed)
-                return changed
-        raise HttpError(
-            HTTPStatus.SERVICE_UNAVAILABLE, "The game is being changed by others - please try again"
-        )
+            with around(game_change):
+                stored = self.store.write(saved, game_change.game, game_change.closed_round)
+            return WrittenChange(saved.game, stored, game_change.closed_round)
+
+        try:
+            changed = write()
+        except WriteConflict:
+            raise HttpError(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "The game is being changed by others - please try again",
+            ) from None
+        if changed.saved.game is not changed.previous:  # something was written
+            self.on_change(changed)
+        return changed
+
+    def _pause_after_conflict(self, attempt_count: int) -> None:
+        longest = min(_INITIAL_BACKOFF * 2 ** (attempt_count - 1), _MAX_BACKOFF)
+        self.clock.sleep(longest * random.random())
 
     def _build_view(self, saved: StoredGame, query: StateQuery) -> GameView:
         """Return the view for the query, once the player and the round are checked."""

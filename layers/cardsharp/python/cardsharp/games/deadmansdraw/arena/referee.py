@@ -2,12 +2,10 @@
 
 import logging
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import wraps
 from itertools import count
 from secrets import randbelow, token_hex
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from cardsharp.core.clock import TimeSource
 from cardsharp.errors import (
@@ -43,6 +41,7 @@ from cardsharp.games.deadmansdraw.arena.request_body import (
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
 from cardsharp.server.routing import HttpError
+from cardsharp.server.write_retries import retry_on_conflict
 
 NOT_VISIBLE = "Match is visible only to participating players."
 NOT_YOUR_TURN = "Authenticated user is not the current player."
@@ -60,28 +59,12 @@ class MatchEndedError(CardsharpError):
         self.match = match
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 SEAT_COUNT = 2
-MAX_RETRIES = 5  # attempts of a request while other requests change the same match
+MAX_MATCH_WRITE_ATTEMPTS = 5  # of a request while others change the same match
 BEGINNING_OF_TIME = datetime.min.replace(tzinfo=UTC)  # no turn's time was restarted yet
 MAX_COMMENT_LENGTH = 1000  # characters of the comment on a match's end
 _ZERO = timedelta()
 _log = logging.getLogger(__name__)
-
-
-def _retry_on_conflict(decide: Callable[P, T]) -> Callable[P, T]:
-    """Repeat the decision if another request has moved meanwhile, as if it came later."""
-
-    @wraps(decide)
-    def decided(*args: P.args, **kwargs: P.kwargs) -> T:
-        for _ in range(MAX_RETRIES - 1):
-            with suppress(WriteConflict):
-                return decide(*args, **kwargs)
-        return decide(*args, **kwargs)
-
-    return decided
 
 
 class Referee:
@@ -201,7 +184,7 @@ class Referee:
             return self.public_matches(user)
         return self.lobby.matches_waiting_for(user.id) if active else self.lobby.matches_of(user.id)
 
-    @_retry_on_conflict
+    @retry_on_conflict(MAX_MATCH_WRITE_ATTEMPTS)
     def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> ArenaMove:
         """Apply an action and return its move; if it comes too late, the turn is ended by force."""
         response = parse_effect_response(body)
@@ -236,7 +219,7 @@ class Referee:
         self.lobby.save_move(next_match, move)
         return move
 
-    @_retry_on_conflict
+    @retry_on_conflict(MAX_MATCH_WRITE_ATTEMPTS)
     def terminate_match(
         self, user: User, match_id: str, body: dict[str, Any], ip: str | None
     ) -> ArenaMatch:
