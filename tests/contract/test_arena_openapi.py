@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,18 +11,19 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from openapi_schema_validator import OAS30Validator
-from openapi_spec_validator import OpenAPIV30SpecValidator, validate
+from openapi_schema_validator import OAS31Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from schemathesis import GenerationMode
 from support.arena_server import ADMIN, ALICE, ArenaHttpClient, basic_auth, running_arena
 from support.case_counts import case_count
 from support.recordings import recording
 
-from cardsharp.games.deadmansdraw.arena import app, pages
+from cardsharp.games.deadmansdraw.arena import app
+from cardsharp.games.deadmansdraw.arena.openapi import arena_openapi_document
 
 Json = dict[str, Any]
 
-DOCUMENT: Json = json.loads(Path(pages.__file__).with_name("openapi.json").read_text("utf-8"))
+DOCUMENT: Json = json.loads(json.dumps(arena_openapi_document()))
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 MATCH_PLACEHOLDER = re.compile(r"{match(\d+)}")
 
@@ -42,8 +42,16 @@ def methods_of(operations: list[Json]) -> set[str]:
     return {method.upper() for path_item in operations for method in path_item if method in METHODS}
 
 
-def test_the_document_is_valid_openapi_3() -> None:
-    validate(DOCUMENT, cls=OpenAPIV30SpecValidator)
+def test_the_document_is_valid_openapi() -> None:
+    validate(DOCUMENT, cls=OpenAPIV31SpecValidator)
+
+
+def test_every_security_requirement_and_reference_of_the_document_resolves() -> None:
+    components = DOCUMENT["components"]
+    required_schemes = {scheme for requirement in DOCUMENT["security"] for scheme in requirement}
+    assert required_schemes == set(components["securitySchemes"])
+    references = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(DOCUMENT))
+    assert set(references) == set(components["schemas"])
 
 
 def response_faults(method: str, path: str, response: Json) -> Iterator[str]:
@@ -71,7 +79,7 @@ def response_faults(method: str, path: str, response: Json) -> Iterator[str]:
         }
         text = MATCH_PLACEHOLDER.sub(lambda match: f"{int(match[1]):024x}", response["body"])
         body = json.loads(text.replace("<T>", "2026-11-29T12:00:00.000Z"))
-        yield from (error.message for error in OAS30Validator(schema).iter_errors(body))
+        yield from (error.message for error in OAS31Validator(schema).iter_errors(body))
 
 
 def test_the_document_describes_every_recorded_response() -> None:

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -15,7 +16,7 @@ from support.arena_server import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, ArenaHttpC
 from support.starters import START_COMMANDS, STARTERS_DIR, StarterProcess, start_starter
 from support.waiting import HANG_SECONDS, wait_until
 
-from cardsharp.games.deadmansdraw.arena import pages
+from cardsharp.games.deadmansdraw.arena.openapi import arena_openapi_document
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 ArenaAndClient = tuple[ArenaServer, ArenaHttpClient]
@@ -127,7 +128,7 @@ def test_the_python_starter_pauses_if_the_rate_limit_is_exhausted(
 # --- the collection for Postman, by its own requests -----------------------------------------
 
 
-OPENAPI_FILE = Path(pages.__file__).with_name("openapi.json")
+DOCUMENT: Any = arena_openapi_document()
 COLLECTION = json.loads((STARTERS_DIR / "postman/arena.postman_collection.json").read_text())
 COLLECTION_ITEMS = {item["name"]: item for item in COLLECTION["item"]}
 SET_VARIABLE_SCRIPT = re.compile(
@@ -205,7 +206,7 @@ def test_a_practice_match_is_played_by_the_requests_of_the_collection(
 def test_the_arena_describes_each_request_of_the_collection(name: str) -> None:
     request, url = COLLECTION_ITEMS[name]["request"], COLLECTION_ITEMS[name]["request"]["url"]
     path = "/" + "/".join(url["path"]).replace("{{matchId}}", "{id}")
-    operation = json.loads(OPENAPI_FILE.read_text())["paths"][path][request["method"].lower()]
+    operation = DOCUMENT["paths"][path][request["method"].lower()]
     documented_parameters = {
         parameter["name"]
         for parameter in operation.get("parameters", ())

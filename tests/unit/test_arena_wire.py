@@ -2,8 +2,10 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from support import recorded_arena_responses as bodies
 from support.recordings import recording
 
@@ -15,6 +17,7 @@ from cardsharp.games.deadmansdraw.actions import (
     action_json,
     respond,
 )
+from cardsharp.games.deadmansdraw.arena import api_types
 from cardsharp.games.deadmansdraw.arena_bot import wire, wire_views
 from cardsharp.games.deadmansdraw.cards import Card
 
@@ -31,6 +34,35 @@ def match_with_event(**fields: object) -> bytes:
     match = bodies.running_view()
     match["moves"][1]["events"].append(fields)
     return json.dumps(match).encode()
+
+
+@pytest.mark.parametrize(
+    ("view", "documented_type"),
+    [
+        (wire_views.PendingEffectView, api_types.EffectJson),
+        (wire_views.StackDeltaView, api_types.StackDeltaJson),
+        (wire_views.TurnDeltaView, api_types.DeltaJson),
+        (wire_views.EventView, api_types.EventJson),
+        (wire_views.MoveView, api_types.MoveJson),
+        (wire_views.StateView, api_types.StateJson),
+        (wire_views.CreationParamsView, api_types.CreationParamsJson),
+        (wire_views.MatchView, api_types.MatchJson),
+        (wire_views.MatchOverErrorView, api_types.ClosingJson),
+        (wire_views.MatchCreatedView, api_types.CreatedJson),
+        (wire_views.WhoAmIView, api_types.UserJson),
+        (wire_views.PlayerView, api_types.PlayerJson),
+        (wire_views.HelloView, api_types.HelloJson),
+    ],
+)
+def test_the_client_reads_only_what_the_arena_documents(
+    view: type[BaseModel],
+    documented_type: Any,  # noqa: ANN401 - no type stands for all typed dictionaries
+) -> None:
+    """The client's fields are the server's, and what the client needs the server always sends."""
+    is_required_by_name = {field.alias: field.is_required() for field in view.model_fields.values()}
+    required_names = {name for name, is_required in is_required_by_name.items() if is_required}
+    assert is_required_by_name.keys() <= documented_type.__annotations__.keys()
+    assert required_names <= documented_type.__required_keys__
 
 
 def test_seeds_and_hidden_piles_leave_no_trace_in_a_view() -> None:

@@ -53,6 +53,11 @@ import sys, cardsharp_tools.cli, cardsharp_tools.games.deadmansdraw.commands.bot
 later = {"worker.app", "rich.progress", "boto3", "cardsharp_tools.games.deadmansdraw.match_printer"}
 print(*later & sys.modules.keys())
 """
+ARENA_IMPORTS_CODE = """
+import sys
+import cardsharp.games.deadmansdraw.arena.app as arena
+print(*{f"{arena.__package__}.{name}" for name in ("openapi", "pages")} & sys.modules.keys())
+"""
 CLIENT_ADDRESSES_CODE = f"""{CACHED_LOADER_CODE}
 import json, sys
 from boto3.session import Session
@@ -119,6 +124,11 @@ def test_r21_a_function_prepares_its_clients_at_start_and_only_if_deployed() -> 
 def test_the_local_bot_imports_play_modules_lazily() -> None:
     """Eager imports would make the start slow enough to cost a turn on a slow machine."""
     assert run_program(LOCAL_IMPORTS_CODE) == "\n"
+
+
+def test_an_arena_starts_without_its_document_and_pages() -> None:
+    """Both are made for the first request that needs them, because bots request neither."""
+    assert run_program(ARENA_IMPORTS_CODE) == "\n"
 
 
 def test_lab_works_without_the_research_package_and_hides_its_commands(cli: Cli) -> None:

@@ -34,7 +34,8 @@ class HttpService:
 
     `store_setting` is the environment variable that names the store of its games.
     `build` builds its application for an environment and raises `ConfigError`.
-    `api` has its table of routes; None if the application makes its own documents.
+    `api` has its table of routes; None if the application has a table of its own.
+    `own_documents` returns the OpenAPI documents of such an application by name.
     `extra_apis` returns further APIs to the same games that an environment enables.
     `has_feed` is True if an environment can name a feed.
     `supports_invites` is True if our bots can be invited to play there.
@@ -43,6 +44,7 @@ class HttpService:
     store_setting: str
     build: Callable[[Mapping[str, str]], ServiceApplication]
     api: Api[Any] | None = None
+    own_documents: Callable[[], Mapping[str, Json]] = dict
     extra_apis: Callable[[Mapping[str, str]], Sequence[Api[Any]]] = lambda _: ()
     has_feed: bool = False
     supports_invites: bool = False
@@ -60,7 +62,7 @@ class HttpService:
     def openapi_documents(self) -> Mapping[str, Json]:
         """Return the OpenAPI documents by the names of the APIs, for an empty environment."""
         if self.api is None:
-            return {}
+            return self.own_documents()
         from cardsharp.server.openapi import openapi_document  # noqa: PLC0415 - not for a function
 
         return {api.name: openapi_document(api) for api in (self.api, *self.extra_apis({}))}

@@ -55,10 +55,10 @@ def openapi_document(api: Api[S]) -> Json:
         "paths": {**paths, f"{api.base_path}{OPENAPI_PATH}": {"get": itself}},
         "components": {"schemas": _build_body_schemas(api)},
     }
-    return _rename_schemas(document, {"GatewayErrorBody": "GatewayAnswer", **api.schema_names})
+    return rename_schemas(document, {"GatewayErrorBody": "GatewayAnswer", **api.schema_names})
 
 
-def _rename_schemas(document: Json, names: Mapping[str, str]) -> Json:
+def rename_schemas(document: Json, names: Mapping[str, str]) -> Json:
     """Return the document with its schemas renamed to the public `names`."""
     references = {
         SCHEMA_REF.format(model=model): SCHEMA_REF.format(model=name)
@@ -81,7 +81,8 @@ def _rename_schemas(document: Json, names: Mapping[str, str]) -> Json:
         if schema.get("title") == model:
             schema["title"] = names.get(model, model)
     by_name = {names.get(model, model): schema for model, schema in schemas.items()}
-    return {**published, "components": {"schemas": dict(sorted(by_name.items()))}}
+    components = {**published["components"], "schemas": dict(sorted(by_name.items()))}
+    return {**published, "components": components}
 
 
 def path_parameters(path: str) -> list[str]:

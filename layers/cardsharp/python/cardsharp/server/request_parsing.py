@@ -79,11 +79,9 @@ class ParameterParser:
             for name, schema in _read_schema_properties(model).items()
         }
         parameters = [
-            _describe_parameter(name, fields.pop(name), "path", required=True) for name in path
+            describe_parameter(name, fields.pop(name), "path", required=True) for name in path
         ]
-        parameters += [
-            _describe_parameter(name, schema, "query") for name, schema in fields.items()
-        ]
+        parameters += [describe_parameter(name, schema, "query") for name, schema in fields.items()]
         if method != "POST" or not fields:
             return {"parameters": parameters}
         content = {"schema": {"type": "object", "properties": fields}}
@@ -146,7 +144,7 @@ class QueryOrJsonParser:
         required = model.model_json_schema().get("required", [])
         return {
             "parameters": [
-                _describe_parameter(name, schema, "query", required=name in required)
+                describe_parameter(name, schema, "query", required=name in required)
                 | ({"style": "form", "explode": True} if schema.get("type") == "array" else {})
                 for name, schema in _read_schema_properties(model).items()
             ]
@@ -212,9 +210,10 @@ def _read_schema_properties(model: type[BaseModel]) -> dict[str, dict[str, Any]]
     return properties
 
 
-def _describe_parameter(
+def describe_parameter(
     name: str, schema: Mapping[str, Any], location: str, *, required: bool | None = None
 ) -> Json:
+    """Return the OpenAPI description of a parameter; it takes over that of the schema."""
     described: Json = {"name": name, "in": location}
     if required is not None:
         described["required"] = required

@@ -29,13 +29,10 @@ from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     not_found_response,
     with_etag,
 )
+from cardsharp.games.deadmansdraw.arena.api_routes import api_routes
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.endpoints import RestApi
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
-from cardsharp.games.deadmansdraw.arena.match_list import (
-    is_list_query_from_player,
-    is_match_query_from_player,
-)
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 from cardsharp.pages.assets import AssetFolder
@@ -131,40 +128,6 @@ class Arena:
         while self._watchdog_grace is not None:
             self.referee.end_overdue_turns(grace=self._watchdog_grace)
             await asyncio.sleep(WATCHDOG_INTERVAL.total_seconds())
-
-
-def api_routes(api: RestApi, guard: RequestGuard) -> list[Route]:
-    """Return the routes of the REST API."""
-    authenticated, spectator, hello = (
-        guard.authenticated,
-        guard.authenticated_or_spectator,
-        guard.allow_anonymous(api.hello),
-    )
-    return [
-        CaseInsensitiveRoute("/api/hello", hello, "GET"),
-        CaseInsensitiveRoute("/api/helloworld", hello, "GET"),
-        CaseInsensitiveRoute("/api/whoami", spectator(api.whoami), "GET"),
-        CaseInsensitiveRoute("/api/sessioninfo", authenticated(api.session_info), "GET"),
-        CaseInsensitiveRoute(
-            "/api/players", authenticated(api.list_players, admin_only=True), "GET"
-        ),
-        CaseInsensitiveRoute("/api/players/{id}", authenticated(api.get_player), "GET"),
-        CaseInsensitiveRoute(
-            "/api/matches", spectator(api.list_matches, is_list_query_from_player), "GET"
-        ),
-        CaseInsensitiveRoute("/api/matches", authenticated(api.create_match, creates=True), "POST"),
-        CaseInsensitiveRoute(
-            "/api/matches/watchdog", authenticated(api.end_overdue_turns, admin_only=True), "POST"
-        ),
-        CaseInsensitiveRoute("/api/matches/busydays", spectator(api.busy_days), "GET"),
-        CaseInsensitiveRoute(
-            "/api/matches/{id}", spectator(api.get_match, is_match_query_from_player), "GET"
-        ),
-        CaseInsensitiveRoute("/api/matches/{id}", authenticated(api.post_action), "POST"),
-        CaseInsensitiveRoute(
-            "/api/matches/{id}/terminate", authenticated(api.terminate_match), "DELETE"
-        ),
-    ]
 
 
 async def _handle_http_error(request: Request, _error: Exception) -> Response:

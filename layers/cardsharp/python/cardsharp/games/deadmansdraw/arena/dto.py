@@ -1,4 +1,4 @@
-"""The table as the arena's JSON (openapi.json: MatchDTO and its parts)."""
+"""The table as the arena's JSON (`api_types`: MatchJson and its parts)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

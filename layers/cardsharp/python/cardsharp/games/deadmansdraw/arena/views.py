@@ -1,4 +1,4 @@
-"""View of a match for a user (openapi.json: MatchDTO and MatchHeaderFullDTO).
+"""View of a match for a user (`api_types`: MatchJson and MatchHeaderJson).
 
 A player who did not create the match sees neither its seed nor its draw pile, whatever the
 request says; the creator and the admin do. docs/spec/arena.md section 6 lists what the original

@@ -12,6 +12,7 @@ from cardsharp.games.deadmansdraw.arena.bootstrap import (
     arena_table,
 )
 from cardsharp.server.http_service import HttpService, ServiceApplication
+from cardsharp.server.request_parsing import Json
 from cardsharp.server.retention import read_retention
 
 if TYPE_CHECKING:
@@ -48,4 +49,15 @@ def build_contest_application(environment: Mapping[str, str]) -> ServiceApplicat
     return ServiceApplication(arena.app)
 
 
-SERVICE = HttpService(store_setting=STORE_SETTING, build=build_contest_application)
+def _openapi_documents() -> Mapping[str, Json]:
+    """Return the document of the arena; the pages of contests are for people."""
+    from cardsharp.games.deadmansdraw.arena.openapi import arena_openapi_document  # noqa: PLC0415
+
+    return {"": arena_openapi_document()}
+
+
+SERVICE = HttpService(
+    store_setting=STORE_SETTING,
+    build=build_contest_application,
+    own_documents=_openapi_documents,
+)

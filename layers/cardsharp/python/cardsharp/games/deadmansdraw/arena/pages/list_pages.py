@@ -31,6 +31,7 @@ from cardsharp.games.deadmansdraw.arena.match_list import (
     filter_matches,
     query_flag,
 )
+from cardsharp.games.deadmansdraw.arena.openapi import arena_openapi_document
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.match_pages import MatchListColumn, MatchListRow, match_list_page
@@ -39,7 +40,6 @@ from cardsharp.server.asset_response import asset_response
 from cardsharp.server.openapi_page import document_fragment
 
 FOLDER = Path(__file__).with_name("page")
-_OPENAPI_PATH = Path(__file__).with_name("openapi.json")
 STATISTICS_ASSETS = AssetFolder(__package__, "page", ("statistics.css",))
 MAX_TAG_MATCHES = 500  # matches that the statistics of a tag show
 _MAX_ROWS = 5000
@@ -117,9 +117,7 @@ class GeneralArenaPages:
     @cached_property
     def _docs_page(self) -> Response:
         """Documentation page; rendered once, so that repeated requests do not delay players."""
-        document = document_fragment(
-            json.loads(_OPENAPI_PATH.read_bytes()), {"OpenAPI 3.0": "/api"}
-        )
+        document = document_fragment(arena_openapi_document(), {"OpenAPI 3.1": "/api"})
         return html_response(render_template("docs.jinja", site=self.site, told=document))
 
     async def openapi(self, _request: Request) -> Response:
@@ -149,7 +147,10 @@ def html_response(html: str, status: int = 200) -> Response:
 @cache
 def _openapi_response() -> Response:
     return with_etag(
-        Response(_OPENAPI_PATH.read_bytes(), media_type="application/json; charset=UTF-8")
+        Response(
+            json.dumps(arena_openapi_document(), ensure_ascii=False),
+            media_type="application/json; charset=UTF-8",
+        )
     )
 
 
