@@ -9,26 +9,28 @@ from typing import Any, NamedTuple
 
 from cardsharp.games.deadmansdraw.arena.access.path_matching import CaseInsensitiveRoute
 from cardsharp.games.deadmansdraw.arena.access.request_guard import Endpoint, RequestGuard
+from cardsharp.games.deadmansdraw.arena.api_queries import (
+    ActionQuery,
+    DaysQuery,
+    ListQuery,
+    MatchQuery,
+    PlayersQuery,
+    WatchdogQuery,
+)
 from cardsharp.games.deadmansdraw.arena.api_types import (
     ActionJson,
-    ActionQuery,
     BusyDay,
     ClosingJson,
     CreatedJson,
     CreationParamsJson,
-    DaysQuery,
     EventJson,
     HelloJson,
-    ListQuery,
     MatchHeaderJson,
     MatchJson,
-    MatchQuery,
     PlayerJson,
-    PlayersQuery,
     SessionJson,
     TerminationJson,
     UserJson,
-    WatchdogQuery,
 )
 from cardsharp.games.deadmansdraw.arena.endpoints import RestApi
 from cardsharp.games.deadmansdraw.arena.match_list import (

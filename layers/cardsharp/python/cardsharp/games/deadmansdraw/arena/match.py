@@ -16,6 +16,7 @@ from pydantic_core import from_json, to_json
 
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.actions import Action, action_json
+from cardsharp.games.deadmansdraw.arena.api_types import EventJson
 from cardsharp.games.deadmansdraw.arena.dto import Json, event_json
 from cardsharp.games.deadmansdraw.arena.match_creation import CreationParams, initial_state
 from cardsharp.games.deadmansdraw.arena.randomness import (
@@ -23,7 +24,7 @@ from cardsharp.games.deadmansdraw.arena.randomness import (
     SeededDraws,
     seeded_draws,
 )
-from cardsharp.games.deadmansdraw.events import Comment, Event, MatchEnded, TurnStarted
+from cardsharp.games.deadmansdraw.events import Comment, Event, EventType, MatchEnded, TurnStarted
 from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, terminate
 from cardsharp.games.deadmansdraw.state import State
 
@@ -75,7 +76,7 @@ class ArenaMatch:
 
 
 @lru_cache(maxsize=4096)
-def _parse_events(text: str) -> tuple[Json, ...]:
+def _parse_events(text: str) -> tuple[EventJson, ...]:
     """Parse events; cached, because every view of a running match shows all of its events."""
     return tuple(json.loads(text))
 
@@ -92,11 +93,11 @@ class ArenaMove:
     user_action: Json | None = None
     client_ip: str | None = None
 
-    def events(self) -> list[Json]:
+    def events(self) -> list[EventJson]:
         """Return the events with `playerIndex` as a view shows them; the caller may change them."""
-        return [dict(event) for event in _parse_events(self.events_text)]
+        return [event.copy() for event in _parse_events(self.events_text)]
 
-    def response_events(self) -> list[Json]:
+    def response_events(self) -> list[EventJson]:
         """The events without `playerIndex`, as the answer to the action shows them."""
         events = self.events()
         for event in events:
@@ -124,8 +125,8 @@ def begin_match(
     state = initial_state(params, draws)
     at = origin.received_at
     match = ArenaMatch(match_id, pairing, params, randomness, at, at, state, draws.used)
-    events = [
-        {"eventType": "MatchStarted", "matchStartedSeed": params.seed},
+    events: list[EventJson] = [
+        {"eventType": EventType.MATCH_STARTED, "matchStartedSeed": params.seed},
         {**event_json(TurnStarted(None)), "playerIndex": state.turn_player},
     ]
     return match, ArenaMove(0, 1, 1, at, _dump_events(events), None, origin.ip)
@@ -208,12 +209,12 @@ def _apply_move(
     return next_match, move
 
 
-def events_json_with_player_index(events: tuple[Event, ...], player: int) -> list[Json]:
+def events_json_with_player_index(events: tuple[Event, ...], player: int) -> list[EventJson]:
     """Return the events as JSON with `playerIndex`.
 
     The end of a match and the comment that announces it have none.
     """
-    bodies = []
+    bodies: list[EventJson] = []
     for event, following in zip(events, (*events[1:], None), strict=True):
         body = event_json(event)
         announces_end = isinstance(event, Comment) and isinstance(following, MatchEnded)
@@ -223,7 +224,7 @@ def events_json_with_player_index(events: tuple[Event, ...], player: int) -> lis
     return bodies
 
 
-def _dump_events(events: list[Json]) -> str:
+def _dump_events(events: list[EventJson]) -> str:
     return json.dumps(events, separators=(",", ":"))
 
 
