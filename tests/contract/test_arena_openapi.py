@@ -18,7 +18,8 @@ from support.arena_server import ADMIN, ALICE, ArenaHttpClient, basic_auth, runn
 from support.case_counts import case_count
 from support.recordings import recording
 
-from cardsharp.games.deadmansdraw.arena import app
+from cardsharp.games.deadmansdraw.arena import api_operations, app
+from cardsharp.games.deadmansdraw.arena.api_routes import API_ROUTES
 from cardsharp.games.deadmansdraw.arena.openapi import arena_openapi_document
 
 Json = dict[str, Any]
@@ -207,6 +208,7 @@ def test_every_route_of_the_api_is_in_the_document(arena: tuple[ArenaHttpClient,
         for method in chain(operations)
     }
     assert served_routes == documented_routes
+    assert api_operations.OPERATIONS.keys() == {route.name for route in API_ROUTES}
 
 
 def _placeholder_dependencies() -> tuple[Any, Any]:

@@ -56,7 +56,8 @@ print(*later & sys.modules.keys())
 ARENA_IMPORTS_CODE = """
 import sys
 import cardsharp.games.deadmansdraw.arena.app as arena
-print(*{f"{arena.__package__}.{name}" for name in ("openapi", "pages")} & sys.modules.keys())
+later = {f"{arena.__package__}.{name}" for name in ("api_types", "openapi", "pages")}
+print(*later & sys.modules.keys())
 """
 CLIENT_ADDRESSES_CODE = f"""{CACHED_LOADER_CODE}
 import json, sys

@@ -4,13 +4,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from cardsharp.games.deadmansdraw.actions import EffectType, PendingEffect
-from cardsharp.games.deadmansdraw.arena.api_types import (
-    CardJson,
-    DeltaJson,
-    EffectJson,
-    EventJson,
-    StackDeltaJson,
-)
 from cardsharp.games.deadmansdraw.cards import Bank, Card
 from cardsharp.games.deadmansdraw.events import (
     CardDrawn,
@@ -29,17 +22,24 @@ from cardsharp.games.deadmansdraw.events import (
 )
 
 if TYPE_CHECKING:
+    from cardsharp.games.deadmansdraw.arena.api_types import (
+        CardJson,
+        DeltaJson,
+        EffectJson,
+        EventJson,
+        StackDeltaJson,
+    )
     from cardsharp.games.deadmansdraw.cards import Suit
 
 Json = dict[str, Any]
 
 
-def card_json(card: Card) -> CardJson:
+def card_json(card: Card) -> "CardJson":
     """A card; those of an arena are all of known suits."""
     return {"suit": cast("Suit", card.suit), "value": card.value}
 
 
-def cards_json(cards: Iterable[Card]) -> list[CardJson]:
+def cards_json(cards: Iterable[Card]) -> "list[CardJson]":
     """A list of cards in their order."""
     return [card_json(card) for card in cards]
 
@@ -49,7 +49,7 @@ def bank_values_by_suit(bank: Bank) -> dict[str, list[int]]:
     return {suit: list(values) for suit, values in bank.stacks}
 
 
-def effect_json(effect: PendingEffect) -> EffectJson:
+def effect_json(effect: PendingEffect) -> "EffectJson":
     """A pending effect; the Oracle's list ends with the null that stands for "not taken"."""
     body: EffectJson = {"effectType": effect.effect_type}
     if effect.effect_type is EffectType.ORACLE:
@@ -61,7 +61,7 @@ def effect_json(effect: PendingEffect) -> EffectJson:
     return body
 
 
-def _stack_delta_json(delta: StackDelta) -> StackDeltaJson:
+def _stack_delta_json(delta: StackDelta) -> "StackDeltaJson":
     body: StackDeltaJson = {}
     if delta.removed:
         body["removed"] = cards_json(delta.removed)
@@ -70,7 +70,7 @@ def _stack_delta_json(delta: StackDelta) -> StackDeltaJson:
     return body
 
 
-def delta_json(delta: TurnDelta | None) -> DeltaJson:
+def delta_json(delta: TurnDelta | None) -> "DeltaJson":
     """Return the changes of a turn as JSON, `{}` before the first turn."""
     if delta is None:
         return {}
@@ -81,7 +81,7 @@ def delta_json(delta: TurnDelta | None) -> DeltaJson:
     }
 
 
-def _turn_ended_json(event: TurnEnded) -> EventJson:
+def _turn_ended_json(event: TurnEnded) -> "EventJson":
     body: EventJson = {
         "eventType": EventType.TURN_ENDED,
         "turnEndedIsSuccessful": event.is_banked,
@@ -92,7 +92,7 @@ def _turn_ended_json(event: TurnEnded) -> EventJson:
     return body
 
 
-def _match_ended_json(event: MatchEnded) -> EventJson:
+def _match_ended_json(event: MatchEnded) -> "EventJson":
     body: EventJson = {
         "eventType": EventType.MATCH_ENDED,
         "matchEndedScores": list(event.scores),
@@ -103,7 +103,7 @@ def _match_ended_json(event: MatchEnded) -> EventJson:
     return body
 
 
-_EVENT_ENCODERS: dict[type[Event], Callable[[Any], EventJson]] = {
+_EVENT_ENCODERS: "dict[type[Event], Callable[[Any], EventJson]]" = {
     TurnStarted: lambda event: {
         "eventType": EventType.TURN_STARTED,
         "turnStartedDelta": delta_json(event.delta),
@@ -133,6 +133,6 @@ _EVENT_ENCODERS: dict[type[Event], Callable[[Any], EventJson]] = {
 }
 
 
-def event_json(event: Event) -> EventJson:
+def event_json(event: Event) -> "EventJson":
     """Return an event as the response to an action shows it, without `playerIndex`."""
     return _EVENT_ENCODERS[type(event)](event)

@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.actions import Action, action_json
-from cardsharp.games.deadmansdraw.arena.api_types import EventJson
 from cardsharp.games.deadmansdraw.arena.dto import Json, event_json
 from cardsharp.games.deadmansdraw.arena.match_creation import CreationParams, initial_state
 from cardsharp.games.deadmansdraw.arena.randomness import (
@@ -27,6 +26,9 @@ from cardsharp.games.deadmansdraw.arena.randomness import (
 from cardsharp.games.deadmansdraw.events import Comment, Event, EventType, MatchEnded, TurnStarted
 from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, terminate
 from cardsharp.games.deadmansdraw.state import State
+
+if TYPE_CHECKING:
+    from cardsharp.games.deadmansdraw.arena.api_types import EventJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class ArenaMatch:
 
 
 @lru_cache(maxsize=4096)
-def _parse_events(text: str) -> tuple[EventJson, ...]:
+def _parse_events(text: str) -> "tuple[EventJson, ...]":
     """Parse events; cached, because every view of a running match shows all of its events."""
     return tuple(json.loads(text))
 
@@ -93,11 +95,11 @@ class ArenaMove:
     user_action: Json | None = None
     client_ip: str | None = None
 
-    def events(self) -> list[EventJson]:
+    def events(self) -> "list[EventJson]":
         """Return the events with `playerIndex` as a view shows them; the caller may change them."""
         return [event.copy() for event in _parse_events(self.events_text)]
 
-    def response_events(self) -> list[EventJson]:
+    def response_events(self) -> "list[EventJson]":
         """The events without `playerIndex`, as the answer to the action shows them."""
         events = self.events()
         for event in events:
@@ -209,7 +211,7 @@ def _apply_move(
     return next_match, move
 
 
-def events_json_with_player_index(events: tuple[Event, ...], player: int) -> list[EventJson]:
+def events_json_with_player_index(events: tuple[Event, ...], player: int) -> "list[EventJson]":
     """Return the events as JSON with `playerIndex`.
 
     The end of a match and the comment that announces it have none.
@@ -224,7 +226,7 @@ def events_json_with_player_index(events: tuple[Event, ...], player: int) -> lis
     return bodies
 
 
-def _dump_events(events: list[EventJson]) -> str:
+def _dump_events(events: "list[EventJson]") -> str:
     return json.dumps(events, separators=(",", ":"))
 
 

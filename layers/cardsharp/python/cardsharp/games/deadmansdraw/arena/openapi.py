@@ -1,10 +1,11 @@
-"""OpenAPI document of the REST API, generated from the table of its routes and their types."""
+"""OpenAPI document of the REST API, generated from its routes and operations."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from cardsharp.games.deadmansdraw.arena.api_operations import OPERATIONS
 from cardsharp.games.deadmansdraw.arena.api_routes import API_ROUTES, ApiRoute
 from cardsharp.games.deadmansdraw.arena.request_body import MAX_REQUEST_BODY_BYTES
 from cardsharp.server.openapi import path_parameters, rename_schemas
@@ -83,36 +84,37 @@ def _build_schemas() -> tuple[Schemas, Json]:
     )
     schemas = {key: schema for (key, _mode), schema in by_key.items()}
     definitions: dict[str, Any] = shared["$defs"]
-    for route in API_ROUTES:  # parameters are described at their operations
-        if route.query_type is not None:
-            schemas[route.name, "query"] = definitions.pop(route.query_type.__name__)
+    for name, operation in OPERATIONS.items():  # parameters are described where they are used
+        if operation.query_type is not None:
+            schemas[name, "query"] = definitions.pop(operation.query_type.__name__)
     return schemas, definitions
 
 
 def _types_by_key() -> Iterator[tuple[tuple[str, object], Any]]:
-    for route in API_ROUTES:
-        for status, body in route.bodies.items():
-            yield (route.name, status), body.type
-        if route.query_type is not None:
-            yield (route.name, "query"), route.query_type
-        if route.body_type is not None:
-            yield (route.name, "body"), route.body_type
+    for name, operation in OPERATIONS.items():
+        for status, body in operation.bodies.items():
+            yield (name, status), body.type
+        if operation.query_type is not None:
+            yield (name, "query"), operation.query_type
+        if operation.body_type is not None:
+            yield (name, "body"), operation.body_type
 
 
 def _describe_operation(route: ApiRoute, schemas: Schemas) -> Json:
-    operation: Json = {
+    operation = OPERATIONS[route.name]
+    described: Json = {
         "operationId": route.name,
         "tags": [_tag_of(route)],
-        "summary": route.summary,
-        "description": route.description,
+        "summary": operation.summary,
+        "description": operation.description,
     }
     if parameters := list(_describe_parameters(route, schemas)):
-        operation["parameters"] = parameters
-    if route.body_type is not None:
+        described["parameters"] = parameters
+    if operation.body_type is not None:
         content = {"application/json": {"schema": schemas[route.name, "body"]}}
-        operation["requestBody"] = {"required": False, "content": content}
-    operation["responses"] = _describe_responses(route, schemas)
-    return {**operation, "security": []} if route.is_anonymous else operation
+        described["requestBody"] = {"required": False, "content": content}
+    described["responses"] = _describe_responses(route, schemas)
+    return {**described, "security": []} if route.is_anonymous else described
 
 
 def _describe_head(operation: Json) -> Json:
@@ -151,13 +153,13 @@ def _describe_responses(route: ApiRoute, schemas: Schemas) -> Json:
         **_COMMON_ERRORS,
         **({} if route.is_anonymous else _AUTHENTICATION_ERRORS),
         **({} if route.method == "GET" else _BODY_ERRORS),
-        **route.errors,
+        **OPERATIONS[route.name].errors,
     }
     responses: dict[int, Json] = {
         status: {"description": description, "content": _error_content(route, status)}
         for status, description in errors.items()
     }
-    for status, body in route.bodies.items():
+    for status, body in OPERATIONS[route.name].bodies.items():
         content = {"application/json": {"schema": schemas[route.name, status]}}
         responses[status] = {"description": body.description, "content": content}
     if route.method == "GET":
@@ -170,5 +172,5 @@ def _error_content(route: ApiRoute, status: int) -> Json:
     json_content: Json = {"application/json": {"schema": schema_reference(ErrorBody)}}
     if route.is_anonymous or status not in _AUTHENTICATION_ERRORS:
         return json_content
-    is_guard_only = status not in {*_COMMON_ERRORS, *route.errors}
+    is_guard_only = status not in {*_COMMON_ERRORS, *OPERATIONS[route.name].errors}
     return _PLAIN_TEXT if is_guard_only else {**json_content, **_PLAIN_TEXT}
