@@ -45,6 +45,7 @@ from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.play.catalog import all_games
 from cardsharp.server.asset_response import asset_endpoint
+from cardsharp.server.request_origin import is_cross_site_change
 from cardsharp.server.routing import HttpError
 from cardsharp_tools.contest.admin_actions import ADMIN_ACTIONS, AdminHandler
 from cardsharp_tools.contest.contest_manager import ContestManager
@@ -205,8 +206,10 @@ class AdminPages:
         """
         form_fields = {name: value for name, value in form_data.items() if name != "seal"}
         same_site = request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
-        if not same_site or not hmac.compare_digest(
-            form_data.get("seal", ""), self._sign_action(form_fields)
+        if (
+            is_cross_site_change(request)
+            or not same_site
+            or not hmac.compare_digest(form_data.get("seal", ""), self._sign_action(form_fields))
         ):
             raise ConfigError(
                 "The contest has changed since you opened this page. Reload it and try again."

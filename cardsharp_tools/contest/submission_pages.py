@@ -83,7 +83,9 @@ class LocalContestPages(ContestPages):
         return [
             *super().build_routes(site, matches, guard),
             CaseInsensitiveRoute("/submit", guard.authenticated(look), "GET"),
-            CaseInsensitiveRoute("/submit", guard.authenticated(submit, reads=False), "POST"),
+            CaseInsensitiveRoute(
+                "/submit", guard.authenticated(submit, reads=False, has_form_token=True), "POST"
+            ),
         ]
 
     def _find_team(self, user: User) -> TeamEntry | None:

@@ -32,6 +32,7 @@ from cardsharp.server.match_site import (
     SiteMatchSource,
     build_pages_application,
 )
+from cardsharp.server.request_origin import CrossSiteGuard
 from cardsharp.store.match_log import MatchReader, MatchRecord
 from cardsharp.store.match_snapshots import SnapshotMatchReader
 from cardsharp_tools.executors.strategy_reference import BuiltIn
@@ -196,6 +197,7 @@ def room_application(
         middleware=[
             # Rejects host names of other sites that point to this machine (DNS rebinding).
             Middleware(TrustedHostMiddleware, allowed_hosts=[*allowed_hosts]),
+            Middleware(CrossSiteGuard),
             Middleware(GZipMiddleware, minimum_size=2000),
         ],
         exception_handlers=dict.fromkeys((CardsharpError, HTTPException), _render_error_page),
@@ -258,7 +260,8 @@ def serve_match_pages(
     tables = PlayOnRoomServer(_LOCAL_HOSTS)
     pages = tables.match_pages(source, MATCHES)
     front = build_pages_application(
-        pages, [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)]
+        pages,
+        [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS), Middleware(CrossSiteGuard)],
     )
     front.routes[:0] = [tables.play_on_route(pages), *extra_routes]
     tables.front = front

@@ -192,7 +192,11 @@ def load_template(name: str) -> Template:
 
 SEAT_LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a request for updates waits for one
 _MAX_SEAT_FORM_BYTES = 2000  # bytes of a form
-NO_CACHE_HEADERS = {**HEADERS, "Cache-Control": "no-store"}  # a cached seat would be out of date
+NO_CACHE_HEADERS = {
+    **HEADERS,
+    "Cache-Control": "no-store",  # a cached seat would be out of date
+    "Referrer-Policy": "no-referrer",  # the address of a seat is a secret
+}
 
 Form = Mapping[str, str]
 

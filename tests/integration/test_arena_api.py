@@ -276,3 +276,22 @@ def test_a_cross_site_form_is_rejected(running_arena: RunningArena) -> None:
         for headers in ({}, cross_site_headers)
     )
     assert [response.status for response in responses] == [200, 403]
+
+
+def test_a_form_with_a_foreign_origin_is_rejected(running_arena: RunningArena) -> None:
+    """Browsers send no Sec-Fetch-Site header by plain http, as in a classroom."""
+    arena, client, _ = running_arena
+    origins = (None, arena.url, "http://evil.example", f"{arena.url}0", "null")
+    for path in ("/api/matches/watchdog", "/api/matches", "/matches"):
+        statuses = [
+            client.request(
+                "POST",
+                path,
+                ADMIN,
+                b"",
+                {"Content-Type": "text/plain"} | ({} if origin is None else {"Origin": origin}),
+            ).status
+            for origin in origins
+        ]
+        assert 403 not in statuses[:2]
+        assert statuses[2:] == [403, 403, 403]

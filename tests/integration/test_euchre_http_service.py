@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
+import requests
 from support.case_counts import case_count
 from support.euchre_deals import play_deal, strategy_player
 from support.euchre_service import RecordingLog, memory_store
@@ -53,6 +54,16 @@ def serve_strategy(strategy: Strategy, store: DealStore) -> Iterator[tuple[str, 
     recording_log = RecordingLog()
     with api_server(API, EuchreService(store, strategy, SystemClock(), recording_log)) as gateway:
         yield gateway.url, recording_log
+
+
+def test_a_page_of_another_site_cannot_begin_a_session() -> None:
+    """The protocol is one of programs, so no page needs to use it."""
+    message = {"sessionId": 1, "pos": 0}
+    with serve_strategy(build("random", SystemClock().monotonic), memory_store()) as (url, _):
+        for origin, is_rejected in ((None, False), (url, False), ("http://evil.example", True)):
+            headers = {} if origin is None else {"Origin": origin}
+            response = requests.post(f"{url}/session", json=message, headers=headers, timeout=20)
+            assert (response.status_code == 403) == is_rejected
 
 
 def test_concurrent_clients_do_not_affect_each_other() -> None:

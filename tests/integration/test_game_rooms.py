@@ -179,6 +179,10 @@ def test_a_seat_needs_its_secret_and_its_page_runs_only_local_scripts() -> None:
             requests.post(f"{seat.link}/move", data="x" * 3000, timeout=HANG_SECONDS).status_code
             == 413
         )
+        foreign_origin_response = requests.post(
+            f"{seat.link}/leave", headers={"Origin": "http://evil.example"}, timeout=HANG_SECONDS
+        )
+        assert foreign_origin_response.status_code == 403
         foreign_host_response = requests.get(
             seat.link, headers={"Host": "evil.example"}, timeout=HANG_SECONDS
         )

@@ -121,6 +121,8 @@ def test_requests_without_the_password_or_from_another_site_are_refused(
         (fields | {"act": "pause"}, {}),
         ({name: fields[name] for name in ("act", "contest")}, {}),
         (fields, {"Sec-Fetch-Site": "cross-site"}),
+        (fields, {"Origin": "http://evil.example"}),
+        (fields, {"Origin": "null"}),
     ):
         assert page.send(form_fields, headers=headers).status_code == 409
     assert (

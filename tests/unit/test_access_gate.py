@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -71,9 +72,12 @@ class GateClient:
         gate = Middleware(AccessGate, site_info=pages.manner.site, **gate_options)
         self._handle = lambda_handler_for_asgi(build_pages_application(pages, [gate]))
 
-    def send(self, target: str, body: str = "") -> HttpResponse:
+    def send(
+        self, target: str, body: str = "", extra_headers: Sequence[tuple[str, str]] = ()
+    ) -> HttpResponse:
         cookie_header = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         headers = (*FORM, ("Cookie", cookie_header)) if cookie_header else FORM
+        headers = (*headers, *extra_headers)
         request = HttpRequest("POST" if body else "GET", target, headers, body.encode())
         response = parse_response(
             self._handle(to_event(request, self.current_time), invocation_context())
@@ -216,3 +220,14 @@ def test_a_token_with_another_letter_is_invalid(index: int, letter: str) -> None
     assert verify_access_token(changed_token, "abc", CURRENT_TIME, PASSWORD) is (
         changed_token == link
     )
+
+
+def test_a_page_of_another_site_cannot_log_a_visitor_in() -> None:
+    client, body = GateClient(), "password=correct+horse+battery"
+    for headers, status in (
+        ((), 303),
+        ((("Host", "cards.example"), ("Origin", "https://cards.example")), 303),
+        ((("Host", "cards.example"), ("Origin", "https://evil.example")), 403),
+        ((("Sec-Fetch-Site", "cross-site"),), 403),
+    ):
+        assert client.send("/matches", body, headers).status == status

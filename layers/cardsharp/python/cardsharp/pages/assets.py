@@ -89,7 +89,8 @@ CONTENT_SECURITY_POLICY = (
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Without a referrer a browser would send the forms of these pages with the origin "null".
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
 

@@ -22,6 +22,7 @@ from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH, Api
 from cardsharp.server.client_address import client_address_of
 from cardsharp.server.failure_log import log_failure
 from cardsharp.server.openapi import openapi_document
+from cardsharp.server.request_origin import CROSS_SITE_MESSAGE, is_cross_site_change
 from cardsharp.server.request_parsing import Json
 from cardsharp.server.routing import (
     ApiRequest,
@@ -109,6 +110,9 @@ class _PathEndpoint(Generic[S]):
     async def _dispatch(self, request: Request) -> ApiResponse:
         """Return the response of the route for the method, or an error response."""
         route = self.routes.get(request.method.upper())
+        if route is not None and not self.api.allow_cors and is_cross_site_change(request):
+            error = HttpError(HTTPStatus.FORBIDDEN, CROSS_SITE_MESSAGE)
+            return self.api.error_response(error, route.error_model(error.status))
         try:
             if route is None:
                 return self._reject(request.scope["path"])

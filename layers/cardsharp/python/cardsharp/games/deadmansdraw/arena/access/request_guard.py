@@ -29,6 +29,7 @@ from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected
 from cardsharp.games.deadmansdraw.arena.request_body import read_json
+from cardsharp.server.request_origin import CROSS_SITE_MESSAGE, is_cross_site_change
 from cardsharp.server.routing import HttpError, RemainingWait
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -124,21 +125,21 @@ class RequestGuard:
         admin_only: bool = False,
         creates: bool = False,
         reads: bool = True,
+        has_form_token: bool = False,
     ) -> Endpoint:
         """Return an endpoint for authenticated users, or with `admin_only` for the admin.
 
         `creates` counts the request as the creation of a match. With `reads` the body is in
         `request.state.body`, read before the authentication as in the original; without it the
-        handler reads the body itself, which may be large.
+        handler reads the body itself, which may be large. With `has_form_token` the handler checks
+        that a form was sent from its page.
         """
 
         async def admitted(request: Request) -> Response:
-            if request.method != "GET" and request.headers.get("sec-fetch-site") == "cross-site":
+            if is_cross_site_change(request, accepts_opaque_origin=has_form_token):
                 # A browser adds the stored password to every request, including one that a page of
                 # another site has started. So that site could act with the user's rights.
-                return with_etag(
-                    PlainTextResponse("Requests from pages of other sites are rejected.", 403)
-                )
+                return with_etag(PlainTextResponse(CROSS_SITE_MESSAGE, 403))
             request.state.body = await read_json(request) if reads else {}
             decode_parameters(request)
             auth_request = _parse_auth_request(request)
