@@ -27,6 +27,7 @@ from cardsharp.play.strategy import Decision, Option
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.line_process import LineProcess
+from cardsharp_tools.executors.private_random import private_rng
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 
 T = TypeVar("T")
@@ -192,7 +193,8 @@ class ProgramStrategy(SubprocessStrategy):
     def __init__(
         self, command: str, game: str, translation: ProtocolCodec, rng_or_stopwatch: object
     ) -> None:
-        self._game, self._translation, self._rng_or_stopwatch = game, translation, rng_or_stopwatch
+        self._game, self._translation = game, translation
+        self._rng = private_rng(rng_or_stopwatch) if isinstance(rng_or_stopwatch, Random) else None
         super().__init__(command)
 
     def decide(self, position: object) -> Decision[Any]:
@@ -204,18 +206,13 @@ class ProgramStrategy(SubprocessStrategy):
         allowed = [(codec.action(action), action) for action in codec.actions(position)]
         actions = {_to_json(encoded_action): action for encoded_action, action in allowed}
         encoded_position = codec.position(position)
-        random_seed = (
-            self._rng_or_stopwatch.getrandbits(32)
-            if isinstance(self._rng_or_stopwatch, Random)
-            else None
-        )
         request = {
             "game": self._game,
             "position": encoded_position,
             "actions": [encoded_action for encoded_action, _ in allowed],
             "seed": crc32(_to_json(encoded_position).encode())
-            if random_seed is None
-            else random_seed,
+            if self._rng is None
+            else self._rng.getrandbits(32),
         }
 
         def read(line: bytes) -> Decision[Any]:

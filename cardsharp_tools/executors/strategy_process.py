@@ -33,6 +33,7 @@ from cardsharp_tools.executors.external_program import (
 )
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.path_quoting import unquote_path
+from cardsharp_tools.executors.private_random import PrivateRandom, private_rng
 from cardsharp_tools.executors.strategy_habits import record_decision
 
 _STACK_PATTERN = re.compile(
@@ -135,6 +136,8 @@ class StrategyProcess(SubprocessStrategy):
         super().__init__(command)
         self._file = file  # name under which habits are reported; "" reports none
         self._translation, self._player_number = game.program_protocol.load(), next(_player_numbers)  # type: ignore[union-attr]
+        if isinstance(rng_or_stopwatch, Random):
+            rng_or_stopwatch = private_rng(rng_or_stopwatch)
         self._rng_or_stopwatch = (
             None if isinstance(rng_or_stopwatch, SystemRandom) else rng_or_stopwatch
         )  # a SystemRandom has no state that could be sent to the process
@@ -189,7 +192,7 @@ class StrategyProcess(SubprocessStrategy):
         """Continue with a new process and a new RNG, because the old RNG's draws are used up."""
         super().restart()
         if isinstance(self._rng_or_stopwatch, Random):
-            self._rng_or_stopwatch = Random(self._rng_or_stopwatch.getrandbits(64))
+            self._rng_or_stopwatch = PrivateRandom(self._rng_or_stopwatch.getrandbits(64))
 
 
 def worker_command(path: Path, game: Game) -> list[str]:

@@ -32,6 +32,7 @@ from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.external_program import SubprocessStrategy
+from cardsharp_tools.executors.private_random import private_rng
 from cardsharp_tools.executors.sandbox_supervisor import process_tree
 from cardsharp_tools.executors.strategy_file import (
     register_strategy,
@@ -226,7 +227,9 @@ def build_unguarded_player(
         )
         if lab_strategy is not None:
             return lab_strategy
-    name = register_strategy(player, get_game(plan.game)) if player.is_user_code else str(player)
+    name = str(player)
+    if player.is_user_code:
+        name, rngs = register_strategy(player, get_game(plan.game)), private_rng(rngs)
     return plan.simulation.build_strategy(name, rngs, series_history)
 
 
