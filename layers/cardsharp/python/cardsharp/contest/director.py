@@ -83,7 +83,7 @@ class ContestDirector:
             self._matches.clear_cache()
             raise
         self._save_results(pairings, decided)
-        if waiting:
+        if waiting or self._matches.running_matches():
             return False
         self._records.end_contest_unless_admin_acted(ruled)
         return self._records.stage is ContestStage.OVER
@@ -137,16 +137,12 @@ class ContestDirector:
         return Ruling(pairing.key, winner, f"withdrawn: {self._withdrawn_teams[loser]}")
 
     def _begin_next_matches(self, waiting: list[Pairing]) -> None:
-        """Begin the next match of each pairing that has none running.
+        """Begin the next match of each pairing whose teams are free.
 
-        A team plays one match at a time.
+        A team plays one match at a time. A match goes on after a ruling or a withdrawal has decided
+        its pairing, because it counts again if that is undone.
         """
-        busy = {
-            team
-            for pairing in waiting
-            if any(match.score is None for match in self._matches.matches_of(pairing))
-            for team in pairing.teams
-        }
+        busy = {team for match in self._matches.running_matches() for team in match.teams}
         for pairing in waiting:
             if busy.isdisjoint(pairing.teams):
                 busy.update(pairing.teams)
@@ -166,13 +162,6 @@ class ContestDirector:
             ids = tuple(summary.id for summary in played)
             ruling, decision = self._find_ruling(pairing), decided.get(pairing.key)
             results.append(build_result(pairing, decision, facts, ids, ruling))
-            for summary in played:
-                if decision is not None and summary.score is None:
-                    self._match_host.end_match(
-                        summary.id, None, "The organiser has decided this pairing."
-                    )
-        for match in list(self._matches.orphaned_matches(pairings)):
-            self._match_host.end_match(match, None, "After a ruling other teams play this pairing.")
         snapshot = results, self._build_discarded_results(results)
         if snapshot != self._saved_results:
             self._records.save_results(*snapshot)

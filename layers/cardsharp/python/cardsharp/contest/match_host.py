@@ -176,7 +176,7 @@ class ContestMatches:
 
     def refresh_running(self) -> None:
         """Read the matches that were running again."""
-        running = tuple(view.id for view in self._summaries.values() if view.score is None)
+        running = tuple(view.id for view in self.running_matches())
         if running:
             self._cache_summaries(self.match_host.matches(ids=running))
 
@@ -220,12 +220,9 @@ class ContestMatches:
                 round_number = int(view.tags[0].rpartition("_Round")[2])
                 yield Pairing(which.key, round_number, "round", view.teams), view
 
-    def orphaned_matches(self, pairings: Iterable[Pairing]) -> Iterator[str]:
-        """Yield running matches whose teams none of the pairings brings together."""
-        expected = {(pairing.key, frozenset(pairing.teams)) for pairing in pairings}
-        for which, view in self._summaries.items():
-            if view.score is None and (which.key, which.teams) not in expected:
-                yield view.id
+    def running_matches(self) -> list[MatchSummary]:
+        """Return the running matches, also those that do not count after a ruling."""
+        return [view for view in self._summaries.values() if view.score is None]
 
     def begin_next_match(self, pairing: Pairing) -> None:
         """Begin the next match of a pairing."""
