@@ -10,7 +10,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -27,8 +27,10 @@ from cardsharp.contest.match_host import (
 )
 from cardsharp.contest.models import TeamEntry
 from cardsharp.contest.teams import all_documents
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError, WriteConflict
 from cardsharp.store.documents import Document, Key, Put
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.child_process import ChildProcess
 from cardsharp_tools.contest.match_worker import (
     END,
@@ -63,6 +65,8 @@ class LocalMatchRecord:
     ended_at: Annotated[datetime | None, Field(alias="ended")] = None
     result: Annotated[WorkerMatchResult | None, Field(alias="end")] = None
     winner: int | None = None
+    absent_teams: tuple[TeamId, ...] = ()
+    """Teams that had withdrawn when the match was played, which went on without them."""
 
 
 _MATCH_RECORD_ADAPTER = TypeAdapter(LocalMatchRecord)
@@ -76,6 +80,7 @@ class LocalMatchHost:
         self._settings = contest.settings
         self._partition = f"contest#{self._settings.name}#table"
         self._running_matches: dict[str, Future[WorkerMatchResult]] = {}
+        self._absent_teams: dict[str, tuple[TeamId, ...]] = {}  # of the running matches
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
         self._stop_event = threading.Event()
         self._worker_processes: set[ChildProcess] = set()
@@ -94,16 +99,24 @@ class LocalMatchHost:
         self._pool.shutdown(cancel_futures=True)
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
-        """Return matches with any of these tags or ids; resume those that were running."""
+        """Return matches with any of these tags or ids; resume those that were running.
+
+        A match that was played without a team is played again once that team's withdrawal is
+        undone.
+        """
         for match in [match for match, future in self._running_matches.items() if future.done()]:
             self._store_result(match, self._running_matches.pop(match))
+        withdrawn_teams = self._records.withdrawal_reasons_by_team().keys()
         stored = [
-            (document, hosted)
+            (document, hosted if withdrawn_teams >= {*hosted.absent_teams} else _reopen(hosted))
             for document, hosted in self._load_matches()
             if document.key.sort_key in ids or not set(tags).isdisjoint(hosted.tags)
         ]
         for document, hosted in stored:
             if hosted.ended_at is None and document.key.sort_key not in self._running_matches:
+                if document.body != _MATCH_RECORD_ADAPTER.dump_python(hosted, mode="json"):
+                    self._write_match(document.key.sort_key, hosted, document.version)
+                    self._delete_from_log(document.key.sort_key)
                 self._start_match(document.key.sort_key, hosted)
         return [_summarize_match(document.key.sort_key, hosted) for document, hosted in stored]
 
@@ -182,6 +195,7 @@ class LocalMatchHost:
             tag=record.tags[-1],
             log=self._contest.match_log_file,
         )
+        self._absent_teams[match] = tuple(team for team in record.teams if team not in present)
         self._running_matches[match] = self._pool.submit(
             lambda: _add_absent_teams(self._play_in_process(task), record.teams, present)
         )
@@ -256,8 +270,19 @@ class LocalMatchHost:
         tell.report_sandbox_violations(hosted.teams)
         alone = end.points.count(max(end.points)) == 1
         winner = end.points.index(max(end.points)) if alone else None
-        finished = replace(hosted, ended_at=self._clock(), result=end, winner=winner)
+        finished = replace(
+            hosted,
+            ended_at=self._clock(),
+            result=end,
+            winner=winner,
+            absent_teams=self._absent_teams.pop(match),
+        )
         self._write_match(match, finished, document.version)
+
+    def _delete_from_log(self, match: str) -> None:
+        """Delete a match from the contest's log, because it is played again."""
+        with closing(SqliteMatchLog(self._contest.match_log_file, SystemClock())) as log:
+            log.delete_match(match)
 
     def _require_strategy(self, team: TeamEntry) -> StrategyReference:
         strategy = self._contest.strategy_of(team)
@@ -284,6 +309,11 @@ class LocalMatchHost:
         if document is None:
             raise ConfigError(f"The contest has no match {match}. Check the id.")
         return document, _MATCH_RECORD_ADAPTER.validate_python(document.body)
+
+
+def _reopen(record: LocalMatchRecord) -> LocalMatchRecord:
+    """Return the record of a match that has not been played yet."""
+    return replace(record, ended_at=None, result=None, winner=None, absent_teams=())
 
 
 def _add_absent_teams(

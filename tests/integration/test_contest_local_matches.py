@@ -132,6 +132,43 @@ def test_a_withdrawn_team_leaves_an_empty_seat(tmp_path: Path) -> None:
         assert [sorted(match.header["players"]) for match in log.matches()] == [["One", "Three"]]
 
 
+@pytest.mark.parametrize("act", ["none", "withdraw", "withdraw and restart", "rule"])
+def test_an_undone_act_leaves_no_trace_in_real_matches(tmp_path: Path, act: str) -> None:
+    """A match that was played without a withdrawn team is played again with it."""
+    settings = ContestSettings("cup", "tables", 1, 1, 60, seed="7", game="blef", seats=3)
+    with create_contest_in(tmp_path, settings) as records:
+        for name in ("One", "Two", "Three"):
+            records.add_team(name, "random")
+        admin, contest = ContestAdmin(records, utc_now), OpenContest(tmp_path, records)
+
+        def play_to_end(match_host: LocalMatchHost, director: ContestDirector) -> None:
+            while not director.step():
+                match_host.wait_for_match_end()
+
+        with LocalMatchHost(contest, utc_now) as match_host:
+            director = ContestDirector(records, match_host)
+            if act.startswith("withdraw"):
+                records.start_contest()
+                admin.withdraw_team("Two", "ill")
+            elif act == "rule":
+                director.step()
+                admin.rule_pairing(records.results()[0].pairing, "Two", "mistake")
+            play_to_end(match_host, director)
+            if act != "none":
+                admin.undo()
+            if act.endswith("restart"):
+                director = ContestDirector(records, match_host)
+            play_to_end(match_host, director)
+        (table_result,) = records.results()
+        assert (table_result.ruled, len(table_result.matches)) == (None, 1)
+        assert records.discarded_results() == []
+    with closing(SqliteMatchLog(tmp_path / "matches.db", SystemClock())) as log:
+        (match,) = log.matches()
+        assert sorted(match.header["players"]) == ["One", "Three", "Two"]
+    assert sorted(table_result.match_points[0]) == [0, 0, 1]
+    assert table_result.facts[0].turns > 0
+
+
 def test_a_contest_that_no_table_can_seat_is_refused(tmp_path: Path) -> None:
     with create_contest_in(tmp_path / "cup", ContestSettings("cup", game="euchre")) as records:
         for name in ("One", "Two"):

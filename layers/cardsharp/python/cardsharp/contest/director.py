@@ -67,10 +67,14 @@ class ContestDirector:
         results = self._saved_results[0] if self._saved_results else self._records.results()
         self._format = self._settings.format_with_history(teams, results, may_draw=True)
         self._teams = [team.id for team in teams]
-        self._rulings, self._withdrawn_teams = (
+        self._rulings, withdrawn_teams = (
             self._records.rulings_by_pairing(),
             self._records.withdrawal_reasons_by_team(),
         )
+        if self._withdrawn_teams.keys() - withdrawn_teams.keys():
+            # The host plays the matches again that were played without these teams.
+            self._matches.clear_cache()
+        self._withdrawn_teams = withdrawn_teams
         try:
             self._matches.refresh_running()
             pairings, decided = self._resolve_pairings()
@@ -162,6 +166,8 @@ class ContestDirector:
             ids = tuple(summary.id for summary in played)
             ruling, decision = self._find_ruling(pairing), decided.get(pairing.key)
             results.append(build_result(pairing, decision, facts, ids, ruling))
+        for summary in self._matches.running_matches():
+            self._match_reports.pop(summary.id, None)  # the report of a match that is played again
         snapshot = results, self._build_discarded_results(results)
         if snapshot != self._saved_results:
             self._records.save_results(*snapshot)
