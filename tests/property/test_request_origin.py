@@ -1,14 +1,17 @@
 """Any combination of headers: only our own pages and programs may change anything."""
 
+import asyncio
 from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.requests import Request
+from starlette.types import Message
 from support.case_counts import case_count
 
 from cardsharp.server.request_origin import is_cross_site_change
+from cardsharp_tools.games.blef.remote_lobby import remote_lobby_page
 
 HOSTS = ("arena.example", "arena.example:8080", "192.168.1.7:8080", "[fe80::1]:8080", "localhost")
 PEERS = ("192.168.1.9", "127.0.0.1", "::1", "testclient")
@@ -113,3 +116,25 @@ def test_a_proxy_on_this_machine_may_serve_https_for_us(
 ) -> None:
     request = build_request("http", peer, {"Origin": "https://arena.example", **headers})
     assert is_cross_site_change(request) != passes
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"), [("http://localhost", 404), ("http://evil.example", 403), (None, 404)]
+)
+def test_the_lobby_for_another_service_forwards_nothing_for_other_sites(
+    origin: str | None, status: int
+) -> None:
+    """404 is the answer of the lobby itself, to a request that it does not forward."""
+    headers = {"Host": "localhost", "Origin": origin, "Content-Type": "application/json"}
+    request = build_request("http", "127.0.0.1", headers)
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {**request.scope, "path": "/nowhere", "root_path": ""}
+    asyncio.run(remote_lobby_page("http://127.0.0.1:9")(scope, receive, send))
+    assert sent[0]["status"] == status

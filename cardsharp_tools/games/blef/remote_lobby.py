@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from cardsharp.client.config import Proxy, normalize_base_url
 from cardsharp.games.blef.service.routes_v2022 import lobby_page
+from cardsharp.server.request_origin import CrossSiteGuard
 from cardsharp_tools.http_session import http_session, resolve_proxy
 
 _REQUEST_TIMEOUT_SECONDS = 30  # seconds in which the service must answer
@@ -64,8 +65,8 @@ def remote_lobby_page(url: str) -> Starlette:
         Route("/docs", lambda _request: RedirectResponse(f"{service}/docs")),
         Route("/{path:path}", forward, methods=["GET", "POST"]),
     ]
-    guard = Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)
-    return Starlette(routes=routes, middleware=[guard])
+    hosts = Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)
+    return Starlette(routes=routes, middleware=[hosts, Middleware(CrossSiteGuard)])
 
 
 def _forward_request(url: str, parameters: dict[str, str], proxy: Proxy | None) -> Response:
