@@ -123,7 +123,7 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
         assert contest.wait(HANG_SECONDS) == 0
     assert "Won by <bdi>Late</bdi>" in re.sub(r"\s+", " ", page.replace(' class="team"', ""))
     status = cli("contest", "status", folder).out
-    assert "round-robin: over" in status
+    assert "round-robin: finished" in status
     assert re.search("^1 +Late .*champion", status, re.MULTILINE)
     rows = list(csv.DictReader(io.StringIO(cli("contest", "results", folder, "--csv").out)))
     lines = cli("contest", "results", folder, "--jsonl").out.splitlines()
@@ -132,7 +132,7 @@ def test_a_cup_is_played_to_its_end_and_its_page_stays(cli: Cli, tmp_path: Path)
     assert len(cli("matches", folder, "--limit", "50", "--json").json()) == len(rows)
     assert cli("show", "last", "--store", folder).code == 0
     file = tmp_path / "cup.html"
-    assert "written to" in cli("contest", "results", folder, "--html", str(file)).out
+    assert cli("contest", "results", folder, "--html", str(file)).out == f"Created {file}.\n"
     assert "Late</bdi></p>" in re.sub(r"\s+</p>", "</p>", file.read_text())
     assert "cannot be written" in cli("contest", "results", folder, "--html", str(tmp_path)).err
     rerun_output = cli("contest", "run", folder, "--port", "0").out

@@ -152,9 +152,9 @@ class ContestOverview:
     def state_label(self) -> str:
         """The contest's state in one or two words."""
         if not self.results:
-            return "practice" if self.has_practice else "not begun"
+            return "practice" if self.has_practice else "not started"
         if self.is_over:
-            return "over"
+            return "finished"
         return "paused" if self.paused else "running"
 
     @property
