@@ -12,7 +12,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from cardsharp.core.clock import Clock, SystemClock
-from cardsharp.server.routing import RemainingWait, RequestState
+from cardsharp.server.polling import RemainingWait
+from cardsharp.server.routing import RequestState
 from cardsharp_tools.local_cloud.api_gateway_events import (
     INTERNAL_ERROR_RESPONSE,
     HttpRequest,

@@ -21,7 +21,8 @@ from starlette.websockets import WebSocket
 from cardsharp.core.clock import Clock, SystemClock
 from cardsharp.server.client_address import client_address_of
 from cardsharp.server.limited_body import read_limited_body
-from cardsharp.server.routing import MAX_LONG_POLL, RemainingWait, RequestState
+from cardsharp.server.polling import RemainingWait
+from cardsharp.server.routing import MAX_LONG_POLL, RequestState
 from cardsharp_tools.local_server.feed_endpoint import MAX_MESSAGE_BYTES, FeedEndpoint
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 

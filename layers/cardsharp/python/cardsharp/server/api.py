@@ -7,6 +7,7 @@ from typing import Generic
 
 from pydantic import BaseModel
 
+from cardsharp.server.error_table import ErrorTable
 from cardsharp.server.request_parsing import ParameterParser, RequestParser
 from cardsharp.server.routing import ApiResponse, ErrorBody, Route, S, error_response
 
@@ -29,8 +30,9 @@ class Api(Generic[S]):
     """An HTTP API.
 
     `name` distinguishes it from other APIs of the same game. All paths begin with `base_path`. Any
-    route may fail with `default_error_statuses`. `error_model` is the body of errors that belong to
-    no route. With `allow_cors` pages of any site may send requests. `merge_slashes` treats `//path`
+    route may fail with `default_error_statuses`. `error_table` maps the errors of use cases; any
+    other error is a failure of the service. `error_model` is the body of errors that belong to no
+    route. With `allow_cors` pages of any site may send requests. `merge_slashes` treats `//path`
     as `/path`. `schema_names` gives the published names of models whose class has another name.
     """
 
@@ -46,6 +48,7 @@ class Api(Generic[S]):
         HTTPStatus.SERVICE_UNAVAILABLE,
     )
     error_model: type[BaseModel] = ErrorBody
+    error_table: ErrorTable = field(default_factory=dict)
     error_response: ErrorResponder = error_response
     headers: Mapping[str, str] = field(default_factory=lambda: HEADERS)
     allow_cors: bool = True

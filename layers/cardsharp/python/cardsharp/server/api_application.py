@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH, Api
 from cardsharp.server.client_address import client_address_of
+from cardsharp.server.error_table import find_http_error
 from cardsharp.server.failure_log import log_failure
 from cardsharp.server.openapi import openapi_document
 from cardsharp.server.request_origin import CROSS_SITE_MESSAGE, is_cross_site_change
@@ -121,12 +122,17 @@ class _PathEndpoint(Generic[S]):
             caller = client_address_of(request.client.host if request.client else None)
             api_request = ApiRequest(params, state["time_left"], caller)
             return await state["run_use_case"](lambda: route.endpoint(self.service, api_request))
-        except HttpError as http_error:
-            model = self.api.error_model if route is None else route.error_model(http_error.status)
-            return self.api.error_response(http_error, model)
         except Exception as error:  # noqa: BLE001 - the edge: a client gets an answer in any case
+            return self._build_error_response(error, route)
+
+    def _build_error_response(self, error: Exception, route: Route[S] | None) -> ApiResponse:
+        """Return the response to an error; log it unless it has a place in the API's table."""
+        http_error = find_http_error(self.api.error_table, error)
+        if http_error is None:
             log_failure(error, None if route is None else route.name)
             return self.api.error_response(error, self.api.error_model)
+        model = self.api.error_model if route is None else route.error_model(http_error.status)
+        return self.api.error_response(http_error, model)
 
     def _reject(self, path: str) -> ApiResponse:
         """Return the response to a request that no route answers."""

@@ -29,10 +29,10 @@ from cardsharp.server.gateway_events import (
     LambdaHandler,
     with_event_validation,
 )
+from cardsharp.server.polling import RemainingWait
 from cardsharp.server.routing import (
     MAX_LONG_POLL,
     RESPONSE_MARGIN,
-    RemainingWait,
     RequestState,
 )
 

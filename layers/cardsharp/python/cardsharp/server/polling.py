@@ -9,9 +9,10 @@ from datetime import timedelta
 from typing import TypeVar
 
 from cardsharp.core.clock import Clock
-from cardsharp.server.routing import RemainingWait
 
 T = TypeVar("T")
+
+RemainingWait = Callable[[], timedelta]  # how long an answer may still take
 
 _MIN_POLL_INTERVAL = timedelta(milliseconds=200)
 _MAX_POLL_INTERVAL = timedelta(seconds=1)

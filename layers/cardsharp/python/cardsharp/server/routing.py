@@ -12,6 +12,7 @@ from typing import Any, Generic, Protocol, TypedDict, TypeVar
 from pydantic import BaseModel
 
 from cardsharp.errors import CardsharpError, StoreError
+from cardsharp.server.polling import RemainingWait
 
 S = TypeVar("S")  # what carries requests out: a game's use cases
 
@@ -19,7 +20,6 @@ M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")  # the result of a use case
 
 ResponseModels = Mapping[int, tuple[type[BaseModel], ...]]  # bodies by status
-RemainingWait = Callable[[], timedelta]  # how long an answer may still take
 
 MAX_LONG_POLL = timedelta(seconds=25)  # API Gateway ends a request after 30 s
 RESPONSE_MARGIN = timedelta(seconds=3)  # time of an invocation that is reserved for the response

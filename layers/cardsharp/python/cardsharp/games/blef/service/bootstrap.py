@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.service import request_params, routes_v2022
+from cardsharp.games.blef.service.error_tables import ERRORS_V2022
 from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
-from cardsharp.games.blef.service.request_params import BlefError
 from cardsharp.games.blef.service.routes import API
 from cardsharp.games.blef.service.service import (
     BlefService,
@@ -24,10 +24,12 @@ from cardsharp.games.blef.service.service import (
 from cardsharp.games.blef.service.wire_v2022 import build_list_update, state_body
 from cardsharp.server.api import Api
 from cardsharp.server.api_application import build_application
+from cardsharp.server.error_table import find_http_error
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE, build_feed
 from cardsharp.server.feed_subscriptions import FeedSubscriptions
 from cardsharp.server.http_service import BOT_QUEUE_SETTING, HttpService, ServiceApplication
 from cardsharp.server.seat_secrets import secret_digest
+from cardsharp.server.service_errors import ServiceError
 from cardsharp.server.websocket_feed import Feed, Subscriber
 
 V2022_SETTING = "BLEF_NEXT"
@@ -101,8 +103,8 @@ def resolve_topic_and_viewer(service: BlefService, message: Mapping[str, str]) -
         return LIST_TOPIC, ""
     try:
         sight = service.get_state(game_uuid, StateQuery(player_uuid), timedelta)
-    except BlefError as denied:
-        raise denied.v2022_error from None
+    except ServiceError as error:
+        raise (find_http_error(ERRORS_V2022, error) or error) from None
     uuid = request_params.parse_uuid_or_none(player_uuid)
     return _feed_topic(sight.game.uuid), "" if uuid is None else secret_digest(uuid)
 

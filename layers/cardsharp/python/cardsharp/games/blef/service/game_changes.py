@@ -6,17 +6,26 @@ They are pure functions from a game to the changed game. A parameter that was no
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from random import Random, SystemRandom
 
-from cardsharp.errors import IllegalAction
 from cardsharp.games.blef import rules
 from cardsharp.games.blef.cards import DECK, Hand
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import request_params
+from cardsharp.games.blef.service.errors import (
+    CurrentPlayerNotInGame,
+    GameAlreadyFinished,
+    GameAlreadyStarted,
+    GameNotStarted,
+    NicknameTaken,
+    NotCurrentPlayer,
+    NotGameAdmin,
+    PlayerUuidTaken,
+    TooFewPlayers,
+    VisibilityFixed,
+)
 from cardsharp.games.blef.service.records import GamePlayer, GameRecord, GameStatus
-from cardsharp.games.blef.service.request_params import NO_PLAYER, BlefError
-from cardsharp.server.routing import bad_request, forbidden
+from cardsharp.server.service_errors import GameFull, InvalidParameter
 
 _SECURE_RNG = SystemRandom()
 
@@ -40,7 +49,7 @@ class SecureRandomness:
         return str(uuid.uuid4())
 
 
-ParseAction = Callable[[], int]  # reads an action when it is to be checked; raises `Refused`
+ParseAction = Callable[[], int]  # reads an action when it is to be checked; raises `ServiceError`
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +61,24 @@ class GameChangeResult:
 
 
 def join(game: GameRecord, nickname: str | None, player_uuid: str) -> GameChangeResult:
-    """Add a player with this new secret uuid; raise `BlefError`."""
+    """Add a player with this new secret uuid; raise `ServiceError`."""
     _check_not_started(game)
     _check_free_seat(game)
     return GameChangeResult(game.with_player(_validate_nickname(game, nickname), player_uuid))
 
 
 def _validate_nickname(game: GameRecord, nickname: str | None) -> str:
-    """Return the nickname; raise `BlefError` if it may not be used in this game."""
+    """Return the nickname; raise `ServiceError` if it may not be used in this game."""
     if not nickname:
-        raise BlefError("Nickname missing - please supply it", "nickname", nickname)
+        raise InvalidParameter("nickname", nickname, "Nickname missing - please supply it")
     if not request_params.is_nickname(nickname):
         message = "Nickname must start with a letter and only contain alphanumeric characters"
-        raise BlefError(message, "nickname", nickname)
+        raise InvalidParameter("nickname", nickname, message)
     if len(nickname) > request_params.MAX_NICKNAME:
         message = f"Nickname too long - must be within {request_params.MAX_NICKNAME} characters"
-        raise BlefError(message, "nickname", nickname)
+        raise InvalidParameter("nickname", nickname, message)
     if nickname in game.nicknames:
-        raise BlefError("Nickname already taken", "nickname", nickname, HTTPStatus.CONFLICT)
+        raise NicknameTaken("nickname", nickname)
     return nickname
 
 
@@ -79,18 +88,16 @@ def join_with_uuid(
     """Add a player with a uuid of its choice; return None if this player has joined already.
 
     So a client that got no response can repeat its request. A uuid must be secret: one that is
-    not random (version 4), or is the game's, is refused. Raises `BlefError`.
+    not random (version 4), or is the game's, is refused. Raises `ServiceError`.
     """
     uuid = request_params.parse_uuid_or_none(player_uuid)
     if uuid is None or not request_params.is_random_uuid(uuid) or uuid == game.uuid:
-        raise BlefError("Invalid player UUID", "player_uuid", player_uuid)
+        raise InvalidParameter("player_uuid", player_uuid, "Invalid player UUID")
     seat = game.seat_of(uuid)
     if seat is None:
         return join(game, nickname, uuid)
     if game.nicknames[seat] != nickname:
-        raise BlefError(
-            "Player UUID already taken", "player_uuid", player_uuid, HTTPStatus.CONFLICT
-        )
+        raise PlayerUuidTaken("player_uuid", player_uuid)
     return None
 
 
@@ -101,7 +108,7 @@ def invite(
     agents: Mapping[str, str],
     player_uuid: str,
 ) -> GameChangeResult:
-    """Add an invited bot as a player with this secret uuid; raise `BlefError`.
+    """Add an invited bot as a player with this secret uuid; raise `ServiceError`.
 
     `agents` maps the names of bots to their strategies.
     """
@@ -109,9 +116,9 @@ def invite(
     _check_admin(game, admin_uuid)
     _check_free_seat(game)
     if not agent_name:
-        raise BlefError("Agent name missing - please supply it", "agent_name", agent_name)
+        raise InvalidParameter("agent_name", agent_name, "Agent name missing - please supply it")
     if agent_name not in agents:
-        raise BlefError("Invalid agent_name", "agent_name", None)
+        raise InvalidParameter("agent_name", None, "Invalid agent_name")
     more = ("", *(f"_{number}" for number in range(2, rules.MAX_PLAYERS + 1)))
     # No person can be called so, for the parentheses.
     candidate_names = (f"{agent_name}{suffix}_(AI)" for suffix in more)
@@ -126,14 +133,14 @@ def start(
     *,
     make_private: bool = False,
 ) -> GameChangeResult:
-    """Seat the players and deal the first round; raise `BlefError`.
+    """Seat the players and deal the first round; raise `ServiceError`.
 
     With `make_private` the game leaves the public list.
     """
     _check_not_started(game)
     _check_admin(game, admin_uuid)
     if len(game.players) < rules.MIN_PLAYERS:
-        raise forbidden("At least 2 players needed to start a game")
+        raise TooFewPlayers
     seated = _assign_seats(game.players, randomness)
     first_round = rules.start(len(seated), randomness.deal)
     return GameChangeResult(
@@ -168,9 +175,9 @@ def _assign_seats(
 def set_visibility(
     game: GameRecord, admin_uuid: str | None, *, public: bool
 ) -> GameChangeResult | None:
-    """Make the game public or private; return None if it is so already; raise `BlefError`."""
+    """Make the game public or private; return None if it is so already; raise `ServiceError`."""
     if game.round is not None:
-        raise forbidden("Cannot make the change - game already started")
+        raise VisibilityFixed
     _check_admin(game, admin_uuid)
     return None if game.is_public is public else GameChangeResult(replace(game, is_public=public))
 
@@ -181,51 +188,44 @@ def play(
     parse_action: ParseAction,
     randomness: SecureRandomness,
 ) -> GameChangeResult:
-    """Apply an action of the player to move; raise `BlefError`."""
+    """Apply an action of the player to move; raise `ServiceError` or `IllegalAction`."""
     if game.round is None:
-        raise bad_request("This game has not yet started")
+        raise GameNotStarted
     if game.status is GameStatus.FINISHED:
-        raise bad_request("This game has already finished")
+        raise GameAlreadyFinished
     _check_turn(game, player_uuid)
-    try:
-        step = rules.apply(game.round, parse_action(), randomness.deal)
-    except IllegalAction as error:
-        raise bad_request(str(error)) from error
+    step = rules.apply(game.round, parse_action(), randomness.deal)
     return GameChangeResult(replace(game, round=step.current_round), step.closed_round)
 
 
 def _check_turn(game: GameRecord, player_uuid: str | None) -> None:
     if not player_uuid:
-        raise BlefError("Player UUID missing - please supply it", "player_uuid", player_uuid)
+        raise InvalidParameter("player_uuid", player_uuid, "Player UUID missing - please supply it")
     uuid = request_params.parse_uuid_or_none(player_uuid)
     if uuid is None:
-        raise BlefError("Invalid player UUID", "player_uuid", player_uuid)
+        raise InvalidParameter("player_uuid", player_uuid, "Invalid player UUID")
     seat = game.seat_of(uuid)
-    message = "The submitted UUID does not match the UUID of the current player"
     if seat is None:
-        raise BlefError(message, "player_uuid", player_uuid, v2022_text=NO_PLAYER)
+        raise CurrentPlayerNotInGame("player_uuid", player_uuid)
     if game.round is None or seat != game.round.turn:
-        raise BlefError(message, "player_uuid", player_uuid)
+        raise NotCurrentPlayer("player_uuid", player_uuid)
 
 
 def _check_not_started(game: GameRecord) -> None:
     if game.round is not None:
-        raise forbidden("Game already started")
+        raise GameAlreadyStarted
 
 
 def _check_free_seat(game: GameRecord) -> None:
     if len(game.players) >= rules.MAX_PLAYERS:
-        raise BlefError(
-            "The game room is full", status=HTTPStatus.FORBIDDEN, v2022_text="Game room full"
-        )
+        raise GameFull
 
 
 def _check_admin(game: GameRecord, admin_uuid: str | None) -> None:
     if not admin_uuid:
-        raise BlefError("Admin UUID missing - please supply it", "admin_uuid", admin_uuid)
+        raise InvalidParameter("admin_uuid", admin_uuid, "Admin UUID missing - please supply it")
     uuid = request_params.parse_uuid_or_none(admin_uuid)
     if uuid is None:
-        raise BlefError("Invalid admin UUID", "admin_uuid", admin_uuid)
+        raise InvalidParameter("admin_uuid", admin_uuid, "Invalid admin UUID")
     if not game.is_admin(uuid):
-        message = "Admin UUID does not match"
-        raise BlefError(message, "admin_uuid", admin_uuid, HTTPStatus.FORBIDDEN)
+        raise NotGameAdmin("admin_uuid", admin_uuid)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
 from random import Random
 
 from pydantic import SecretStr
@@ -19,11 +18,11 @@ from cardsharp.bot.service_seats import (
 from cardsharp.bot.settings import WorkerSettings
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.game import GAME
+from cardsharp.games.blef.service.errors import NoBotAvailable
 from cardsharp.games.blef.service.records import GamePlayer
 from cardsharp.games.blef.service.service import DEFAULT_BOTS, InvitableBots
 from cardsharp.games.blef.strategies import build
 from cardsharp.server.http_service import BOT_QUEUE_SETTING, BOT_STORE_SETTING, BOT_URL_SETTING
-from cardsharp.server.routing import HttpError
 
 BOTS_SETTING = "BLEF_AGENTS"
 _BOT_PATTERN = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
@@ -41,7 +40,7 @@ class WorkerPlayedBots(InvitableBots):
 
     @contextmanager
     def reserve_bot(self, game_uuid: str, player: GamePlayer, player_uuid: str) -> Iterator[None]:
-        """Reserve a bot for this player; raise `HttpError` while bots are paused."""
+        """Reserve a bot for this player; raise `NoBotAvailable` while bots are paused."""
         strategy = player.bot_name or GAME.default_strategy
         seat = ServiceSeat(self.url, game_uuid, player.nickname, strategy, SecretStr(player_uuid))
         try:
@@ -50,8 +49,7 @@ class WorkerPlayedBots(InvitableBots):
             ):
                 yield
         except ConfigError as error:
-            message = "No agent can join now - please try again later"
-            raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, message) from error
+            raise NoBotAvailable from error
 
 
 def build_invited_bots(environment: Mapping[str, str]) -> WorkerPlayedBots:

@@ -3,9 +3,6 @@
 import math
 import re
 import unicodedata
-from http import HTTPStatus
-
-from cardsharp.server.routing import HttpError
 
 MAX_NICKNAME = 32  # characters
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -62,33 +59,3 @@ def is_nickname(text: str) -> bool:
 
 NO_GAME = "Game does not exist"
 NO_PLAYER = "The UUID does not match any active player"  # in its own words (docs/spec/blef.md)
-
-
-class BlefError(HttpError):
-    """An error in the words of API version 2.3; `v2022_error` has the current generation's.
-
-    `parameter` is the invalid parameter, if any, and `value` its sent value, None if missing.
-    `v2022_text` is the text of the current generation where it differs.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        parameter: str | None = None,
-        value: str | None = None,
-        status: int = HTTPStatus.BAD_REQUEST,
-        v2022_text: str | None = None,
-    ) -> None:
-        super().__init__(status, message)
-        self.parameter = parameter
-        self.value = value
-        self.today = message if v2022_text is None else v2022_text
-
-    @property
-    def v2022_error(self) -> HttpError:
-        """The error in the format of API v2022; with a parameter its status is always 400."""
-        if self.parameter is None:
-            return HttpError(self.status, self.today)
-        suffix = f"\n{self.today}" if self.today else ""
-        message = f"Bad input value in '{self.parameter}': {self.value}{suffix}"
-        return HttpError(HTTPStatus.BAD_REQUEST, message)

@@ -9,9 +9,11 @@ from pydantic import BaseModel
 
 from cardsharp.games.blef.actions import CHECK
 from cardsharp.games.blef.service import request_params, wire
+from cardsharp.games.blef.service.error_tables import ERRORS
 from cardsharp.games.blef.service.service import BlefService, StateQuery
 from cardsharp.server.api import Api
-from cardsharp.server.routing import ApiRequest, ApiResponse, ResponseModels, Route, bad_request
+from cardsharp.server.routing import ApiRequest, ApiResponse, ResponseModels, Route
+from cardsharp.server.service_errors import InvalidParameter
 
 API_VERSION = (
     "2.3.0"  # the version of the API that is spoken; clients check that it has three parts
@@ -79,33 +81,37 @@ def _play_action(blef: BlefService, call: ApiRequest[wire.PlayParams]) -> ApiRes
 def parse_optional_round_number(text: str | None, current_round: int) -> int | None:
     """Parse the number of the requested round; return None if there is none, or for -1.
 
-    None and -1 stand for the current round. Raises an `HttpError` for an invalid
+    None and -1 stand for the current round. Raises `InvalidParameter` for an invalid
     number and for one above `current_round`.
     """
     if text is None:
         return None
     round_number = request_params.parse_lenient_number(text)
     if round_number is not None and round_number > current_round:
-        raise bad_request("The game has not reached this round")
+        raise InvalidParameter("round", text, "The game has not reached this round")
     if (
         round_number is None
         or round_number < -1
         or round_number == 0
         or not round_number.is_integer()
     ):
-        raise bad_request(
+        raise InvalidParameter(
+            "round",
+            text,
             "The round parameter is invalid - must be an integer between 1 and the current "
-            "round, or -1, or blank"
+            "round, or -1, or blank",
         )
     return None if round_number < 0 else int(round_number)
 
 
 def _parse_action(text: str | None) -> int:
     if text is None:
-        raise bad_request("Action ID missing - please supply it")
+        raise InvalidParameter("action_id", text, "Action ID missing - please supply it")
     action = request_params.parse_integer_or_none(text)
     if action is None or not 0 <= action <= CHECK:
-        raise bad_request(f"Action ID must be an integer between 0 and {CHECK}")
+        raise InvalidParameter(
+            "action_id", text, f"Action ID must be an integer between 0 and {CHECK}"
+        )
     return action
 
 
@@ -242,4 +248,5 @@ API = Api(
     description=_INTRODUCTION,
     base_path=wire.BASE_PATH,
     routes=ROUTES,
+    error_table=ERRORS,
 )

@@ -6,16 +6,14 @@ from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.service import routes, wire, wire_v2022
-from cardsharp.games.blef.service.request_params import BlefError
+from cardsharp.games.blef.service.error_tables import ERRORS_V2022
 from cardsharp.games.blef.service.service import DEFAULT_BOTS, BlefService, StateQuery
-from cardsharp.server import routing
 from cardsharp.server.api import Api
 from cardsharp.server.request_parsing import ParameterParser
 from cardsharp.server.routing import ApiRequest, ApiResponse, ErrorBody, ResponseModels, Route
+from cardsharp.server.service_errors import InvalidParameter
 
 API_VERSION_2022 = (
     "2022.4"  # the API has no version of its own: the year and month of its makers' latest
@@ -31,13 +29,6 @@ _MAX_DIGITS = 20
 _OK, _ACCEPTED, _BAD_REQUEST = HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST
 _ERROR_STATUSES = (_BAD_REQUEST, HTTPStatus.FORBIDDEN)
 _MESSAGE_RESPONSE: ResponseModels = {_OK: (wire.MessageBody,)}
-
-
-def error_response(error: Exception, model: type[BaseModel]) -> ApiResponse:
-    """Return the response to a request that failed, in the format of API v2022."""
-    return routing.error_response(
-        error.v2022_error if isinstance(error, BlefError) else error, model
-    )
 
 
 def _get_state(blef: BlefService, call: ApiRequest[wire_v2022.StateParamsV2022]) -> ApiResponse:
@@ -84,21 +75,26 @@ def _set_visibility(
 def _parse_round(text: str | None, current_round: int) -> int | None:
     round_number = _parse_digits("round", text) if text else 0
     if round_number > current_round:
-        raise BlefError("The game has not reached this round", "round", str(round_number))
+        raise InvalidParameter("round", str(round_number), "The game has not reached this round")
     return round_number or None
 
 
 def _parse_action(text: str | None) -> int:
     action = _parse_digits("action_id", text)
     if action > CHECK:
-        raise BlefError(f"Action ID must be an integer between 0 and {CHECK}", "action_id", text)
+        raise InvalidParameter(
+            "action_id", text, f"Action ID must be an integer between 0 and {CHECK}"
+        )
     return action
 
 
 def _parse_digits(parameter: str, text: str | None) -> int:
-    """Return the number in a text of decimal digits, of any script; else raise `BlefError`."""
+    """Return the number in a text of decimal digits of any script.
+
+    Raises `InvalidParameter` for any other text.
+    """
     if text is None or not text.isdecimal() or len(text) > _MAX_DIGITS:
-        raise BlefError("", parameter, text)
+        raise InvalidParameter(parameter, text, "")
     return int(text)
 
 
@@ -213,6 +209,6 @@ API = Api(
     description=_INTRODUCTION,
     routes=ROUTES,
     request_parser=ParameterParser(keep_blank_values=True),
-    error_response=error_response,
+    error_table=ERRORS_V2022,
     home_page=lobby_page,
 )

@@ -10,13 +10,17 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from http import HTTPStatus
 
 from cardsharp.core.clock import Clock
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import game_changes, request_params
+from cardsharp.games.blef.service.errors import (
+    PlayerNotInGame,
+    TooManyConcurrentChanges,
+    TooManyGames,
+)
 from cardsharp.games.blef.service.game_changes import GameChangeResult, SecureRandomness
 from cardsharp.games.blef.service.game_store import GameStore, StoredGame, to_closed_round
 from cardsharp.games.blef.service.records import (
@@ -25,9 +29,8 @@ from cardsharp.games.blef.service.records import (
     GameRecord,
     GameStatus,
 )
-from cardsharp.games.blef.service.request_params import NO_GAME, NO_PLAYER, BlefError
-from cardsharp.server.polling import poll_until
-from cardsharp.server.routing import HttpError, RemainingWait, bad_request
+from cardsharp.server.polling import RemainingWait, poll_until
+from cardsharp.server.service_errors import GameNotFound, InvalidParameter, QuotaExceeded
 from cardsharp.server.write_retries import retry_on_conflict
 
 MAX_GAMES = 10_000  # with more games than this no new one is created
@@ -96,7 +99,7 @@ def past_round_view(
 ParseRound = Callable[[int], int | None]
 """Reads the number of the round that was asked for, None for the present one, whose number it gets.
 
-It is called when it is the round's turn to be checked; raises `Refused`.
+It is called when it is the round's turn to be checked; raises `ServiceError`.
 """
 
 
@@ -133,7 +136,7 @@ class InvitableBots:
         """Reserve a bot that plays as this player once the `with` block has added it.
 
         If the block raises, the bot is discarded. Raises `WriteConflict` if another request
-        does the same, and `StoreError` or `HttpError` if no bot is available.
+        does the same, and `StoreError` or `NoBotAvailable` if no bot is available.
         """
         del self, game_uuid, player, player_uuid
         return nullcontext()
@@ -144,7 +147,10 @@ NO_BOTS = InvitableBots()  # nobody can be invited
 
 @dataclass(slots=True)
 class BlefService:
-    """Service that creates, joins, starts, shows and plays games; methods may raise `HttpError`."""
+    """Service that creates, joins, starts, shows and plays games.
+
+    Every method may raise `ServiceError`, and `play` also `IllegalAction`.
+    """
 
     store: GameStore
     clock: Clock
@@ -158,16 +164,13 @@ class BlefService:
         A caller may create `MAX_CREATED_PER_DAY` games a day.
         """
         if self.store.count_unexpired_games() > MAX_GAMES:
-            raise HttpError(HTTPStatus.TOO_MANY_REQUESTS, "Too many games started")
+            raise TooManyGames
         if caller is not None and not self.store.count_creation_if_allowed(
             caller, MAX_CREATED_PER_DAY
         ):
-            raise HttpError(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                (
-                    f"Too many games started by you - {MAX_CREATED_PER_DAY} a day, please try "
-                    "again tomorrow"
-                ),
+            raise QuotaExceeded(
+                f"Too many games started by you - {MAX_CREATED_PER_DAY} a day, please try "
+                "again tomorrow"
             )
         game = GameRecord(self.randomness.uuid(), self.clock.now())
         self.store.create(game)
@@ -207,12 +210,9 @@ class BlefService:
                 f"agents {caller}", MAX_INVITED_PER_DAY
             )
             if not admitted:
-                raise HttpError(
-                    HTTPStatus.TOO_MANY_REQUESTS,
-                    (
-                        f"Too many agents invited by you - {MAX_INVITED_PER_DAY} a day, "
-                        "please try tomorrow"
-                    ),
+                raise QuotaExceeded(
+                    f"Too many agents invited by you - {MAX_INVITED_PER_DAY} a day, "
+                    "please try tomorrow"
                 )
             return self.bots.reserve_bot(change.game.uuid, change.game.players[-1], player_uuid)
 
@@ -271,10 +271,10 @@ class BlefService:
     def _read_game(self, game_uuid: str) -> StoredGame:
         uuid = request_params.parse_uuid_or_none(game_uuid)
         if uuid is None:
-            raise BlefError("Invalid game UUID", "game_uuid", game_uuid)
+            raise InvalidParameter("game_uuid", game_uuid, "Invalid game UUID")
         saved = self.store.read(uuid)
         if saved is None:
-            raise BlefError(NO_GAME, "game_uuid", game_uuid)
+            raise GameNotFound("game_uuid", game_uuid)
         return saved
 
     def _change_game(
@@ -301,10 +301,7 @@ class BlefService:
         try:
             changed = write()
         except WriteConflict:
-            raise HttpError(
-                HTTPStatus.SERVICE_UNAVAILABLE,
-                "The game is being changed by others - please try again",
-            ) from None
+            raise TooManyConcurrentChanges from None
         if changed.saved.game is not changed.previous:  # something was written
             self.on_change(changed)
         return changed
@@ -319,12 +316,12 @@ class BlefService:
         if query.player_uuid:
             uuid = request_params.parse_uuid_or_none(query.player_uuid)
             if uuid is None:
-                raise BlefError("Invalid player UUID", "player_uuid", query.player_uuid)
+                raise InvalidParameter("player_uuid", query.player_uuid, "Invalid player UUID")
         round_number = query.round(game.round_number)
         if uuid is not None:
             me = game.seat_of(uuid)
             if me is None:
-                raise BlefError(NO_PLAYER, "player_uuid", query.player_uuid)
+                raise PlayerNotInGame("player_uuid", query.player_uuid)
         if round_number is None or (
             round_number >= game.round_number and game.status is not GameStatus.FINISHED
         ):
@@ -339,7 +336,9 @@ def _parse_wait(text: str | None) -> bool:
     wishes = {None: False, "false": False, "0": False, "true": True, "1": True}
     wish = wishes.get(text if text is None else text.lower())
     if wish is None:
-        raise bad_request("The wait parameter is invalid - must be true or false")
+        raise InvalidParameter(
+            "wait", text, "The wait parameter is invalid - must be true or false"
+        )
     return wish
 
 
@@ -348,5 +347,7 @@ def _parse_since(text: str | None) -> int | None:
         return None
     since = request_params.parse_integer_or_none(text)
     if since is None or since < 0:
-        raise bad_request("The since parameter is invalid - must be the version of a state")
+        raise InvalidParameter(
+            "since", text, "The since parameter is invalid - must be the version of a state"
+        )
     return since

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import WaitTopic
-from cardsharp.server.routing import RemainingWait
+from cardsharp.server.polling import RemainingWait
 
 _NEVER_TOPIC = WaitTopic("never")  # nobody notifies it
 

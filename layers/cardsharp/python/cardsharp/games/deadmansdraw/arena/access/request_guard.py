@@ -29,8 +29,9 @@ from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected
 from cardsharp.games.deadmansdraw.arena.request_body import read_json
+from cardsharp.server.polling import RemainingWait
 from cardsharp.server.request_origin import CROSS_SITE_MESSAGE, is_cross_site_change
-from cardsharp.server.routing import HttpError, RemainingWait
+from cardsharp.server.routing import HttpError
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Handler = Callable[[Request, User], Awaitable[Response]]
