@@ -22,7 +22,7 @@ from pettingzoo.test import api_test
 from support.aws_build import native_build
 from support.cli import Cli
 from support.games import SAMPLE_NAMES, mount_samples
-from support.simulated_hosted_server import build_api_request
+from support.simulated_hosted_server import one_hour
 from support.store_fixtures import FakeClock
 from support.waiting import HANG_SECONDS
 
@@ -32,19 +32,16 @@ from cardsharp.errors import ConfigError
 from cardsharp.server.hosted.bot_match import HostedGameClient, outcome_of
 from cardsharp.server.hosted.game_store import HostedGameRecord, HostedGameStore, HostedMove
 from cardsharp.server.hosted.hosted_game import load_hosted_game
-from cardsharp.server.hosted.routes import (
-    MAX_GAMES_PER_DAY,
-    HostedService,
-    hosted_http_service,
-)
+from cardsharp.server.hosted.routes import hosted_http_service
+from cardsharp.server.hosted.service import MAX_GAMES_PER_DAY, HostedService
 from cardsharp.server.hosted.wire import (
-    GAME_FULL,
     CreateGameParams,
     GetGameParams,
     HostedGameBody,
     JoinGameParams,
 )
-from cardsharp.server.routing import MAX_LONG_POLL, ApiRequest, ApiResponse, HttpError
+from cardsharp.server.routing import MAX_LONG_POLL
+from cardsharp.server.service_errors import GameFull, QuotaExceeded
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
@@ -265,22 +262,16 @@ def test_a_waiting_player_is_notified_that_the_game_begins_with_their_turn(name:
         HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock),
         clock,
     )
-    game = service.create(build_api_request(CreateGameParams())).body.game
-    service.join(build_api_request(JoinGameParams(game=game, name="ann", secret=SECRET)))
-    pending_joins = [
-        build_api_request(
-            JoinGameParams(game=game, name="bob", secret=SECRET.replace("cafe", "beef"))
-        )
-    ]
-    view = service.get_game(
-        build_api_request(GetGameParams(game=game, secret=SECRET, wait=True))
-    ).body
+    game = service.create(CreateGameParams())
+    service.join(JoinGameParams(game=game, name="ann", secret=SECRET))
+    pending_joins = [JoinGameParams(game=game, name="bob", secret=SECRET.replace("cafe", "beef"))]
+    view = service.get_game(GetGameParams(game=game, secret=SECRET, wait=True), one_hour)
     assert (view.turn, view.count, pending_joins) == (0, 0, [])
 
 
 def test_two_who_join_at_once_both_get_a_seat() -> None:
     """What another request has changed meanwhile is read again."""
-    clock, pending_joins = FakeClock(), list[ApiRequest[JoinGameParams]]()
+    clock, pending_joins = FakeClock(), list[JoinGameParams]()
 
     class InterruptedStore(HostedGameStore):
         """Store to which another player writes right before the first write of a join."""
@@ -292,17 +283,15 @@ def test_two_who_join_at_once_both_get_a_seat() -> None:
 
     store = InterruptedStore(SqliteDocumentStore(MEMORY_PATH, clock), clock)
     service = HostedService(load_hosted_game("nim"), store, clock)
-    game = service.create(build_api_request(CreateGameParams())).body.game
+    game = service.create(CreateGameParams())
     ann, bob, cid = (
-        build_api_request(
-            JoinGameParams(game=game, name=name, secret=SECRET.replace("cafe", secret))
-        )
+        JoinGameParams(game=game, name=name, secret=SECRET.replace("cafe", secret))
         for name, secret in (("ann", "cafe"), ("bob", "beef"), ("cid", "0000"))
     )
     pending_joins.append(bob)
     service.join(ann)
     assert store.find(game).names == ["bob", "ann"]
-    with pytest.raises(HttpError, match=GAME_FULL):
+    with pytest.raises(GameFull):
         service.join(cid)
 
 
@@ -311,12 +300,12 @@ def test_a_caller_creates_a_limited_number_of_games_a_day() -> None:
     documents = SqliteDocumentStore(MEMORY_PATH, clock)
     service = HostedService(load_hosted_game("nim"), HostedGameStore(documents, clock), clock)
 
-    def create(caller: str) -> ApiResponse:
-        return service.create(ApiRequest(CreateGameParams(), timedelta, caller))
+    def create(caller: str) -> str:
+        return service.create(CreateGameParams(), caller)
 
     for _ in range(MAX_GAMES_PER_DAY):
         create("192.0.2.7")
-    with pytest.raises(HttpError, match=f"may create {MAX_GAMES_PER_DAY} games a day"):
+    with pytest.raises(QuotaExceeded, match=f"may create {MAX_GAMES_PER_DAY} games a day"):
         create("192.0.2.7")
     create("192.0.2.8")
     clock.advance(timedelta(days=1))
@@ -342,10 +331,10 @@ def test_a_long_poll_uses_all_its_time_and_reads_less_and_less_often() -> None:
     clock = ListedClock()
     store = HostedGameStore(SqliteDocumentStore(MEMORY_PATH, clock), clock)
     service = HostedService(load_hosted_game("nim"), store, clock)
-    game = service.create(build_api_request(CreateGameParams())).body.game
+    game = service.create(CreateGameParams())
     end = begin + MAX_LONG_POLL.total_seconds()
     params = GetGameParams(game=game, secret=SECRET, wait=True)
-    service.get_game(ApiRequest(params, lambda: timedelta(seconds=end - clock.monotonic())))
+    service.get_game(params, lambda: timedelta(seconds=end - clock.monotonic()))
     assert sum(pauses, timedelta()) == MAX_LONG_POLL
     assert (pauses[0], max(pauses)) == (timedelta(milliseconds=200), timedelta(seconds=1))
 

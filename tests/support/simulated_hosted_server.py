@@ -18,16 +18,15 @@ from cardsharp.server.api_application import build_application
 from cardsharp.server.hosted.bot_match import HostedGameClient, build_seat_match
 from cardsharp.server.hosted.game_store import HostedGameRecord, HostedGameStore
 from cardsharp.server.hosted.hosted_game import HostedGame
-from cardsharp.server.hosted.routes import HostedService, build_api
+from cardsharp.server.hosted.routes import build_api
+from cardsharp.server.hosted.service import HostedService
 from cardsharp.server.hosted.wire import (
     NO_GAME,
     ActParams,
     GetGameParams,
-    HostedMessageBase,
     JoinGameParams,
 )
 from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
-from cardsharp.server.routing import ApiRequest
 from cardsharp.store.match_log import Body, MatchLog
 from cardsharp.store.sqlite_documents import SqliteDocumentStore
 from cardsharp.store.sqlite_file import MEMORY_PATH
@@ -35,11 +34,10 @@ from cardsharp_tools.local_cloud.api_gateway_events import HttpResponse
 
 BOT_SECRET, RIVAL_SECRET = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))
 GAME_ID = "0" * 32
-HOUR = timedelta(hours=1)
 
 
-def build_api_request(event: HostedMessageBase) -> ApiRequest[Any]:
-    return ApiRequest(event, lambda: HOUR)
+def one_hour() -> timedelta:
+    return timedelta(hours=1)
 
 
 def hosted_servers(
@@ -150,9 +148,7 @@ class SimulatedHostedServer(SeatedGameServer):
         """Let the rival take the second seat, or play its last legal action."""
         record = self._game_record()
         if len(record.players) == 1:
-            self.service.join(
-                build_api_request(JoinGameParams(game=GAME_ID, name="bob", secret=RIVAL_SECRET))
-            )
+            self.service.join(JoinGameParams(game=GAME_ID, name="bob", secret=RIVAL_SECRET))
         state = self.server_state()
         if self.rules.current_seat(state) == 1:
             action = self.rules.legal_actions(state)[-1]
@@ -160,7 +156,7 @@ class SimulatedHostedServer(SeatedGameServer):
             params = ActParams(
                 game=GAME_ID, secret=RIVAL_SECRET, number=record.move_count, action=action_json
             )
-            self.service.act(build_api_request(params))
+            self.service.act(params)
 
     @property
     def sequence(self) -> int:
@@ -180,9 +176,8 @@ class SimulatedHostedServer(SeatedGameServer):
             yield f"{intent['action']} was meant and {action} was played"
 
     def history(self) -> dict[int, Body]:
-        game_view: Any = self.service.get_game(
-            build_api_request(GetGameParams(game=GAME_ID, secret=BOT_SECRET))
-        ).body
+        params = GetGameParams(game=GAME_ID, secret=BOT_SECRET)
+        game_view = self.service.get_game(params, one_hour)
         return {number: move.model_dump() for number, move in enumerate(game_view.moves)}
 
     def bot_moves(self) -> list[int]:

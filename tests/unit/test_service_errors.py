@@ -10,23 +10,28 @@ import pytest
 from cardsharp.games.blef.service import error_tables as blef_tables
 from cardsharp.games.blef.service import errors as blef_errors
 from cardsharp.server.error_table import ErrorFormat, ErrorTable, find_http_error
+from cardsharp.server.hosted import routes as hosted_routes
+from cardsharp.server.hosted.service import NameOrSecretTaken
 from cardsharp.server.routing import HttpError, bad_request
 from cardsharp.server.service_errors import (
     GameFull,
     GameNotFound,
     InvalidParameter,
+    OutOfTurn,
+    PlayerNotInGame,
     QuotaExceeded,
     ServiceError,
 )
 
 PACKAGE = Path(__file__).parents[2] / "layers/cardsharp/python/cardsharp"
-USE_CASES = ("games/blef",)  # what must know no HTTP, except the edges below
+USE_CASES = ("games/blef", "server/hosted")  # what must know no HTTP, except the edges below
 
 HTTP_EDGES = {
     "games/blef/bot": "a client of the service, which gets statuses",
     "games/blef/service/error_tables.py": "the tables of both APIs",
     "games/blef/service/routes.py": "the routes of API version 2.3",
     "games/blef/service/routes_v2022.py": "the routes of API v2022",
+    "server/hosted/routes.py": "the routes and the table of hosted games",
 }
 
 HTTP_MODULES = ("http", "starlette", "cardsharp.server.routing")
@@ -97,7 +102,7 @@ def test_every_error_of_blef_has_its_place_in_both_tables(table: ErrorTable) -> 
     own_errors = {
         error for error in subclasses_of(ServiceError) if error.__module__ == blef_errors.__name__
     }
-    shared_errors = {InvalidParameter, GameNotFound, GameFull, QuotaExceeded}
+    shared_errors = {InvalidParameter, GameNotFound, PlayerNotInGame, GameFull, QuotaExceeded}
     assert own_errors
     # The exception belongs to its base class, whose entry applies to it, in version 2.3.
     inherited = {blef_errors.CurrentPlayerNotInGame}
@@ -144,6 +149,27 @@ def test_both_generations_of_blef_answer_an_error_as_their_clients_know_it(
 ) -> None:
     assert http_answer(blef_tables.ERRORS, error) == answer
     assert http_answer(blef_tables.ERRORS_V2022, error) == answer_v2022
+
+
+@pytest.mark.parametrize(
+    ("error", "answer"),
+    [
+        (InvalidParameter("seats", 9, "Two play."), (400, "Two play.")),
+        (GameNotFound("game", "7"), (404, "There is no such game.")),
+        (PlayerNotInGame("secret", "7"), (403, "You do not play this game.")),
+        (GameFull(), (403, "All players are there.")),
+        (
+            NameOrSecretTaken(),
+            (403, "The name or the secret is already taken. Choose another one."),
+        ),
+        (OutOfTurn(), (409, "It is not your turn.")),
+        (QuotaExceeded("too many"), (429, "too many")),
+    ],
+)
+def test_the_service_of_hosted_games_answers_an_error_as_its_bots_know_it(
+    error: Exception, answer: tuple[int, str]
+) -> None:
+    assert http_answer(hosted_routes.ERRORS, error) == answer
 
 
 def http_answer(table: ErrorTable, error: Exception) -> tuple[int, str]:

@@ -2,7 +2,8 @@
 
     ServiceError (a CardsharpError)
     ├── InvalidParameter     a parameter that is missing, malformed, or refers to nothing
-    │   └── GameNotFound      no game has this id
+    │   ├── GameNotFound      no game has this id
+    │   └── PlayerNotInGame   the secret belongs to no player of the game
     ├── GameFull             all seats of the game are taken
     ├── OutOfTurn            another player is to act
     └── QuotaExceeded        the client has used up what it may do in a period
@@ -34,7 +35,7 @@ class InvalidParameter(ServiceError):
     `parameter` is its name and `value` the value that was sent, None if there was none.
     """
 
-    def __init__(self, parameter: str, value: str | None, message: str | None = None) -> None:
+    def __init__(self, parameter: str, value: object, message: str | None = None) -> None:
         super().__init__(message)
         self.parameter, self.value = parameter, value
 
@@ -43,6 +44,12 @@ class GameNotFound(InvalidParameter):
     """No game has the id in the parameter."""
 
     text = "There is no such game."
+
+
+class PlayerNotInGame(InvalidParameter):
+    """The secret in the parameter belongs to no player of the game."""
+
+    text = "You do not play this game."
 
 
 class GameFull(ServiceError):

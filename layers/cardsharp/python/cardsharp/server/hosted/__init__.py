@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from cardsharp.server.hosted.game_store import HostedGameRecord, HostedGameStore
     from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
     from cardsharp.server.hosted.playout_judge import PlayoutJudge
-    from cardsharp.server.hosted.routes import HostedService, hosted_http_service
+    from cardsharp.server.hosted.routes import hosted_http_service
+    from cardsharp.server.hosted.service import HostedService
 
 __all__ = (
     "HostedBotMatch",
@@ -35,7 +36,7 @@ __getattr__ = lazy_exports(
         "HostedGame": "hosted_game",
         "HostedGameRecord": "game_store",
         "HostedGameStore": "game_store",
-        "HostedService": "routes",
+        "HostedService": "service",
         "PlayoutJudge": "playout_judge",
         "define_hosted_game": "game_entry",
         "hosted_http_service": "routes",

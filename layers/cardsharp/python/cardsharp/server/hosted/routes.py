@@ -1,209 +1,64 @@
-"""Service of a hosted game: create a game, join it, read it, wait for it, act.
+"""HTTP API of a hosted game: create a game, join it, read it, wait for it, act.
 
 `build_api` returns its routes, from which the OpenAPI document is generated.
 """
 
-import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
-from uuid import uuid4
 
-from cardsharp.core.clock import Clock, SystemClock
-from cardsharp.errors import ConfigError, MalformedResponse, RulesError
+from cardsharp.core.clock import SystemClock
 from cardsharp.server.api import Api
 from cardsharp.server.api_application import build_application
+from cardsharp.server.error_table import ErrorFormat, ErrorTable
 from cardsharp.server.hosted import wire
-from cardsharp.server.hosted.game_store import (
-    HostedGameRecord,
-    HostedGameStore,
-    HostedMove,
-    Json,
-)
+from cardsharp.server.hosted.game_store import HostedGameStore
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
-from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
+from cardsharp.server.hosted.service import HostedService, NameOrSecretTaken
 from cardsharp.server.http_service import HttpService, ServiceApplication
-from cardsharp.server.polling import poll_until
 from cardsharp.server.request_parsing import QueryOrJsonParser
 from cardsharp.server.retention import read_retention
-from cardsharp.server.routing import (
-    ApiRequest,
-    ApiResponse,
-    HttpError,
-    Route,
-    bad_request,
-    forbidden,
+from cardsharp.server.routing import ApiRequest, ApiResponse, Route
+from cardsharp.server.service_errors import (
+    GameFull,
+    GameNotFound,
+    InvalidParameter,
+    OutOfTurn,
+    PlayerNotInGame,
+    QuotaExceeded,
 )
-from cardsharp.server.seat_secrets import secret_digest
-from cardsharp.server.write_retries import retry_on_conflict
 from cardsharp.store.factories import StoreFactory
 
-MAX_GAMES_PER_DAY = 200  # games that one caller may create on a day
-MAX_HOSTED_WRITE_ATTEMPTS = 5  # of a request while others change the same game
-_SYSTEM_RNG = secrets.SystemRandom()  # random numbers that nobody can predict
+ERRORS: ErrorTable = {
+    InvalidParameter: ErrorFormat(HTTPStatus.BAD_REQUEST),
+    GameNotFound: ErrorFormat(HTTPStatus.NOT_FOUND, wire.NO_GAME),
+    PlayerNotInGame: ErrorFormat(HTTPStatus.FORBIDDEN, wire.NO_PLAYER),
+    GameFull: ErrorFormat(HTTPStatus.FORBIDDEN, wire.GAME_FULL),
+    NameOrSecretTaken: ErrorFormat(HTTPStatus.FORBIDDEN),
+    OutOfTurn: ErrorFormat(HTTPStatus.CONFLICT, wire.NOT_YOUR_TURN),
+    QuotaExceeded: ErrorFormat(HTTPStatus.TOO_MANY_REQUESTS),
+}
+"""Errors of the use cases as the API answers them."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostedService:
-    """The service of one game; every method may raise `HttpError`."""
+def _create_game(service: HostedService, request: ApiRequest[wire.CreateGameParams]) -> ApiResponse:
+    game = service.create(request.params, request.caller)
+    return ApiResponse(wire.HostedGameCreatedBody(game=game))
 
-    hosted_game: HostedGame
-    store: HostedGameStore
-    clock: Clock
 
-    def create(self, request: ApiRequest[wire.CreateGameParams]) -> ApiResponse:
-        """Begin a game; this machine may create as many as it likes."""
-        try:
-            rules = self.hosted_game.build_rules(request.params.seats)
-        except ConfigError as error:
-            raise bad_request(str(error)) from None
-        if request.caller is not None and not self.store.count_creation_if_allowed(
-            request.caller, MAX_GAMES_PER_DAY
-        ):
-            raise HttpError(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                f"A client may create {MAX_GAMES_PER_DAY} games a day. Retry tomorrow.",
-            )
-        state = self.hosted_game.json_codecs.states.dump(rules.initial_state(_SYSTEM_RNG))
-        table = HostedGameRecord(uuid4().hex, rules.seats, state, state)
-        self.store.write(table)
-        return ApiResponse(wire.HostedGameCreatedBody(game=table.game))
+def _join_game(service: HostedService, request: ApiRequest[wire.JoinGameParams]) -> ApiResponse:
+    service.join(request.params)
+    return ApiResponse(wire.HostedDoneBody())
 
-    @retry_on_conflict(MAX_HOSTED_WRITE_ATTEMPTS)
-    def join(self, request: ApiRequest[wire.JoinGameParams]) -> ApiResponse:
-        """Take a seat; the same request again changes nothing."""
-        params = request.params
-        table, player = self._require_game(params.game), (params.name, secret_digest(params.secret))
-        if player in table.players:
-            return ApiResponse(wire.HostedDoneBody())
-        if len(table.players) == table.seats:
-            raise forbidden(wire.GAME_FULL)
-        if params.name in table.names or table.seat_of(params.secret) is not None:
-            raise forbidden("The name or the secret is already taken. Choose another one.")
-        return self._store_game(replace(table, players=(*table.players, player)))
 
-    @retry_on_conflict(MAX_HOSTED_WRITE_ATTEMPTS)
-    def act(self, request: ApiRequest[wire.ActParams]) -> ApiResponse:
-        """Apply the action if it is the game's next move and the player's turn."""
-        table = self._require_game(request.params.game)
-        rules, codec = self.hosted_game.build_rules(table.seats), self.hosted_game.json_codecs
-        seat, state = table.seat_of(request.params.secret), codec.states.load(table.state)
-        if seat is None:
-            raise forbidden(wire.NO_PLAYER)
-        full = len(table.players) == table.seats
-        if (
-            not full
-            or request.params.number != table.move_count
-            or rules.current_seat(state) != seat
-        ):
-            raise HttpError(HTTPStatus.CONFLICT, wire.NOT_YOUR_TURN)
-        try:
-            action = codec.actions.load(request.params.action)
-            next_state = codec.states.dump(rules.apply_action(state, action, _SYSTEM_RNG))
-        except (MalformedResponse, RulesError) as error:
-            raise bad_request(str(error)) from None
-        updated = replace(table, state=next_state, move_count=table.move_count + 1)
-        return self._store_game(updated, HostedMove(seat, codec.actions.dump(action), next_state))
+def _play_action(service: HostedService, request: ApiRequest[wire.ActParams]) -> ApiResponse:
+    service.act(request.params)
+    return ApiResponse(wire.HostedDoneBody())
 
-    def get_game(self, request: ApiRequest[wire.GetGameParams]) -> ApiResponse:
-        """Return a game as the client may see it.
 
-        With `wait` the response is delayed until there are more moves or it is the client's
-        turn.
-        """
-        params = request.params
-        table = self._require_game(params.game)
-        viewer = table.seat_of(params.secret)
-        if params.wait:
-            table = poll_until(
-                table,
-                lambda current: not self._is_unchanged(current, params.known, viewer),
-                lambda: self._require_game(params.game),
-                self.clock,
-                request.remaining_wait,
-            )
-        return ApiResponse(self._build_game_body(table, viewer, params.known))
-
-    def _is_unchanged(self, record: HostedGameRecord, since_move: int, viewer: int | None) -> bool:
-        """Return True if a game has nothing new for a client that has `since_move` moves."""
-        turn = self._find_turn_seat(record)
-        waits = turn is not None or len(record.players) < record.seats
-        return waits and record.move_count <= since_move and (turn is None or turn != viewer)
-
-    def _find_turn_seat(self, record: HostedGameRecord) -> int | None:
-        """Return the seat to act, None until all players have joined and after the end."""
-        if len(record.players) < record.seats:
-            return None
-        state = self.hosted_game.json_codecs.states.load(record.state)
-        return self.hosted_game.build_rules(record.seats).current_seat(state)
-
-    def _build_game_body(
-        self, record: HostedGameRecord, viewer: int | None, since_move: int
-    ) -> HostedGameBody:
-        rules, codec = self.hosted_game.build_rules(record.seats), self.hosted_game.json_codecs
-        state, turn = codec.states.load(record.state), self._find_turn_seat(record)
-        is_over = rules.current_seat(state) is None
-
-        def position_body(body: Json, seat: int | None) -> Any:  # noqa: ANN401 - the game's own
-            """Return a seat's position; None for a spectator if the game hides information."""
-            if seat is None and rules.has_hidden_information:
-                return None
-            return codec.positions.dump(rules.position_for(codec.states.load(body), seat or 0))
-
-        return HostedGameBody(
-            seats=record.seats,
-            names=record.names,
-            count=record.move_count,
-            moves=[
-                HostedPastMoveBody(
-                    seat=move.seat,
-                    player=record.names[move.seat],
-                    action=move.action,
-                    words=str(codec.actions.load(move.action)),
-                    seen=position_body(previous_state, move.seat)
-                    if viewer == move.seat or not rules.has_hidden_information
-                    else None,
-                    left=position_body(move.state, viewer),
-                )
-                for previous_state, move in self._list_moves(record, since_move)
-            ],
-            turn=turn,
-            position=position_body(record.state, viewer),
-            options=[
-                codec.actions.dump(action)
-                for action in (
-                    rules.legal_actions(state) if turn is not None and turn == viewer else ()
-                )
-            ],
-            gains=list(rules.returns(state)) if is_over else None,
-            shown=[
-                position_body(previous_state, move.seat)
-                for previous_state, move in self._list_moves(record, 0)
-            ]
-            if is_over
-            else None,
-        )
-
-    def _list_moves(
-        self, record: HostedGameRecord, since_move: int
-    ) -> list[tuple[Json, HostedMove]]:
-        """Return the moves from `since_move` on, each with the state in which it was made."""
-        moves = self.store.moves(record.game, max(since_move - 1, 0))[: record.move_count]
-        states = [move.state for move in moves]
-        if since_move:
-            return list(zip(states, moves[1:], strict=False))
-        return list(zip([record.initial_state, *states], moves, strict=False))
-
-    def _require_game(self, game: str) -> HostedGameRecord:
-        table = self.store.find(game)
-        if table is None:
-            raise HttpError(HTTPStatus.NOT_FOUND, wire.NO_GAME)
-        return table
-
-    def _store_game(self, record: HostedGameRecord, move: HostedMove | None = None) -> ApiResponse:
-        self.store.write(record, move)
-        return ApiResponse(wire.HostedDoneBody())
+def _get_game(service: HostedService, request: ApiRequest[wire.GetGameParams]) -> ApiResponse:
+    return ApiResponse(service.get_game(request.params, request.remaining_wait))
 
 
 _DEFAULT_RETENTION_DAYS = 30
@@ -245,6 +100,7 @@ def build_api(game: HostedGame) -> Api[HostedService]:
         version="1.0.0",
         description=f"Create, join and play games of {game.game.title}.",
         request_parser=QueryOrJsonParser(),
+        error_table=ERRORS,
         routes=tuple(
             Route(
                 methods=(method,),
@@ -269,7 +125,7 @@ _ROUTES: tuple[
         "POST",
         "create",
         "Create a game",
-        HostedService.create,
+        _create_game,
         wire.CreateGameParams,
         wire.HostedGameCreatedBody,
     ),
@@ -277,10 +133,10 @@ _ROUTES: tuple[
         "GET",
         "game",
         "Read a game as its player or spectator sees it",
-        HostedService.get_game,
+        _get_game,
         wire.GetGameParams,
         wire.HostedGameBody,
     ),
-    ("POST", "join", "Take a seat", HostedService.join, wire.JoinGameParams, wire.HostedDoneBody),
-    ("POST", "act", "Play an action", HostedService.act, wire.ActParams, wire.HostedDoneBody),
+    ("POST", "join", "Take a seat", _join_game, wire.JoinGameParams, wire.HostedDoneBody),
+    ("POST", "act", "Play an action", _play_action, wire.ActParams, wire.HostedDoneBody),
 )

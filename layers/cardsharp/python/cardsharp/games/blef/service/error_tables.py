@@ -17,6 +17,7 @@ from cardsharp.server.service_errors import (
     GameFull,
     GameNotFound,
     InvalidParameter,
+    PlayerNotInGame,
     QuotaExceeded,
 )
 
@@ -29,10 +30,10 @@ _UNAVAILABLE = ErrorFormat(HTTPStatus.SERVICE_UNAVAILABLE)
 ERRORS: ErrorTable = {
     InvalidParameter: _BAD_REQUEST,
     GameNotFound: ErrorFormat(HTTPStatus.BAD_REQUEST, NO_GAME),
+    PlayerNotInGame: ErrorFormat(HTTPStatus.BAD_REQUEST, NO_PLAYER),
     errors.NicknameTaken: _CONFLICT,
     errors.PlayerUuidTaken: _CONFLICT,
     errors.NotGameAdmin: _FORBIDDEN,
-    errors.PlayerNotInGame: _BAD_REQUEST,
     errors.NotCurrentPlayer: _BAD_REQUEST,
     GameFull: ErrorFormat(HTTPStatus.FORBIDDEN, "The game room is full"),
     errors.GameAlreadyStarted: _FORBIDDEN,
@@ -62,10 +63,10 @@ def _bad_input(error: InvalidParameter, text: str | None = None) -> HttpError:
 ERRORS_V2022: ErrorTable = {
     InvalidParameter: _bad_input,
     GameNotFound: partial(_bad_input, text=NO_GAME),
+    PlayerNotInGame: partial(_bad_input, text=NO_PLAYER),
     errors.NicknameTaken: _bad_input,
     errors.PlayerUuidTaken: _bad_input,
     errors.NotGameAdmin: _bad_input,
-    errors.PlayerNotInGame: _bad_input,
     errors.NotCurrentPlayer: _bad_input,
     errors.CurrentPlayerNotInGame: partial(_bad_input, text=NO_PLAYER),
     GameFull: ErrorFormat(HTTPStatus.FORBIDDEN, "Game room full"),

@@ -5,7 +5,6 @@
     │   ├── NicknameTaken          another player has this nickname
     │   ├── PlayerUuidTaken        another player has this uuid
     │   ├── NotGameAdmin           the uuid is not the admin's
-    │   ├── PlayerNotInGame        the uuid belongs to nobody in the game
     │   └── NotCurrentPlayer       the uuid is not that of the player to move
     │       └── CurrentPlayerNotInGame   it belongs to nobody in the game either
     ├── GameAlreadyStarted        too late for a change of the players
@@ -17,11 +16,10 @@
     ├── TooManyConcurrentChanges  other requests change the game all the time
     └── NoBotAvailable            the bots are paused
 
-`GameNotFound`, `GameFull` and `QuotaExceeded` are those of all services. The tables of the two
-APIs (`routes.py`, `routes_v2022.py`) map all of them to statuses and texts.
+`GameNotFound`, `PlayerNotInGame`, `GameFull` and `QuotaExceeded` are those of all services. The
+tables of both APIs (`error_tables.py`) map all of them to statuses and texts.
 """
 
-from cardsharp.games.blef.service.request_params import NO_PLAYER
 from cardsharp.server.service_errors import InvalidParameter, ServiceError
 
 
@@ -41,12 +39,6 @@ class NotGameAdmin(InvalidParameter):
     """The uuid is not that of the game's admin."""
 
     text = "Admin UUID does not match"
-
-
-class PlayerNotInGame(InvalidParameter):
-    """The uuid belongs to no player of the game."""
-
-    text = NO_PLAYER
 
 
 class NotCurrentPlayer(InvalidParameter):

@@ -17,7 +17,6 @@ from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round
 from cardsharp.games.blef.service import game_changes, request_params
 from cardsharp.games.blef.service.errors import (
-    PlayerNotInGame,
     TooManyConcurrentChanges,
     TooManyGames,
 )
@@ -30,7 +29,12 @@ from cardsharp.games.blef.service.records import (
     GameStatus,
 )
 from cardsharp.server.polling import RemainingWait, poll_until
-from cardsharp.server.service_errors import GameNotFound, InvalidParameter, QuotaExceeded
+from cardsharp.server.service_errors import (
+    GameNotFound,
+    InvalidParameter,
+    PlayerNotInGame,
+    QuotaExceeded,
+)
 from cardsharp.server.write_retries import retry_on_conflict
 
 MAX_GAMES = 10_000  # with more games than this no new one is created
