@@ -41,12 +41,12 @@ from cardsharp.games.deadmansdraw.arena.access.throttling import (
     MemoryWindowCounter,
 )
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
+from cardsharp.games.deadmansdraw.arena.errors import TooManyWrongPasswords
 from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.play.catalog import all_games
 from cardsharp.server.asset_response import asset_endpoint
 from cardsharp.server.request_origin import is_cross_site_change
-from cardsharp.server.routing import HttpError
 from cardsharp_tools.contest.admin_actions import ADMIN_ACTIONS, AdminHandler
 from cardsharp_tools.contest.contest_manager import ContestManager
 from cardsharp_tools.contest.reports import csv_text, match_rows
@@ -128,8 +128,8 @@ class AdminPages:
         message = "This page needs the organiser's password."
         try:
             self._login_throttle.check_attempt_allowed(seat, ADMIN)
-        except HttpError as error:
-            status, message = HTTPStatus(error.status), str(error)
+        except TooManyWrongPasswords as error:
+            status, message = HTTPStatus.TOO_MANY_REQUESTS, str(error)
         else:
             scheme, _, token = authorization.partition(" ")
             right = base64.b64encode(f"{ADMIN}:{self._password}".encode())

@@ -4,11 +4,15 @@ import ast
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from cardsharp.errors import InvalidInput, WriteConflict
 from cardsharp.games.blef.service import error_tables as blef_tables
 from cardsharp.games.blef.service import errors as blef_errors
+from cardsharp.games.deadmansdraw.arena import error_responses as arena_tables
+from cardsharp.games.deadmansdraw.arena import errors as arena_errors
 from cardsharp.server.error_table import ErrorFormat, ErrorTable, find_http_error
 from cardsharp.server.hosted import routes as hosted_routes
 from cardsharp.server.hosted.service import NameOrSecretTaken
@@ -24,13 +28,26 @@ from cardsharp.server.service_errors import (
 )
 
 PACKAGE = Path(__file__).parents[2] / "layers/cardsharp/python/cardsharp"
-USE_CASES = ("games/blef", "server/hosted")  # what must know no HTTP, except the edges below
+USE_CASES = ("games", "contest", "server/hosted")  # no HTTP, except in the edges below
 
 HTTP_EDGES = {
     "games/blef/bot": "a client of the service, which gets statuses",
     "games/blef/service/error_tables.py": "the tables of both APIs",
     "games/blef/service/routes.py": "the routes of API version 2.3",
     "games/blef/service/routes_v2022.py": "the routes of API v2022",
+    "games/deadmansdraw/arena/access/body_reader.py": "reads bodies",
+    "games/deadmansdraw/arena/access/path_matching.py": "matches paths",
+    "games/deadmansdraw/arena/access/request_guard.py": "what every request passes",
+    "games/deadmansdraw/arena/access/spectator_cache.py": "caches responses",
+    "games/deadmansdraw/arena/app.py": "the routes of the arena",
+    "games/deadmansdraw/arena/endpoints.py": "the endpoints of the arena's API",
+    "games/deadmansdraw/arena/error_responses.py": "the tables of API and pages",
+    "games/deadmansdraw/arena/match_list.py": "reads the query string of the match list",
+    "games/deadmansdraw/arena/openapi.py": "describes the API",
+    "games/deadmansdraw/arena/pages": "the pages of the arena",
+    "games/deadmansdraw/arena_bot": "a client of the arena, which gets statuses",
+    "games/deadmansdraw/contest/page_routes.py": "the routes of the contest pages",
+    "games/euchre/service/routes.py": "the routes and the errors of Euchre",
     "server/hosted/routes.py": "the routes and the table of hosted games",
 }
 
@@ -91,17 +108,20 @@ def test_a_planted_mention_of_http_is_noticed(source: str, mention: str) -> None
     assert [*http_mentions(source)] == [mention]
 
 
-def subclasses_of(error: type[ServiceError]) -> Iterator[type[ServiceError]]:
-    for subclass in error.__subclasses__():
-        yield subclass
-        yield from subclasses_of(subclass)
+def errors_of(module: ModuleType) -> set[type[ServiceError]]:
+    """Return the errors of services that a module defines."""
+    return {
+        error
+        for error in vars(module).values()
+        if isinstance(error, type)
+        and issubclass(error, ServiceError)
+        and error.__module__ == module.__name__
+    }
 
 
 @pytest.mark.parametrize("table", [blef_tables.ERRORS, blef_tables.ERRORS_V2022])
 def test_every_error_of_blef_has_its_place_in_both_tables(table: ErrorTable) -> None:
-    own_errors = {
-        error for error in subclasses_of(ServiceError) if error.__module__ == blef_errors.__name__
-    }
+    own_errors = errors_of(blef_errors)
     shared_errors = {InvalidParameter, GameNotFound, PlayerNotInGame, GameFull, QuotaExceeded}
     assert own_errors
     # The exception belongs to its base class, whose entry applies to it, in version 2.3.
@@ -170,6 +190,44 @@ def test_the_service_of_hosted_games_answers_an_error_as_its_bots_know_it(
     error: Exception, answer: tuple[int, str]
 ) -> None:
     assert http_answer(hosted_routes.ERRORS, error) == answer
+
+
+def test_every_error_of_the_arena_has_its_place_in_a_table() -> None:
+    """Only a match that has ended has a response of its own, which shows its last events."""
+    own_errors = errors_of(arena_errors) - {arena_errors.MatchEndedError}
+    assert own_errors
+    assert own_errors | {OutOfTurn, QuotaExceeded} <= set(arena_tables.PAGE_ERRORS)
+    assert own_errors - {arena_errors.NotMatchCreator} <= set(arena_tables.ERRORS)
+
+
+@pytest.mark.parametrize(
+    ("error", "answer", "page_answer"),
+    [
+        (InvalidInput("no card"), (400, "no card"), None),
+        (arena_errors.MatchNotFound(), (404, "Match does not exist."), None),
+        (
+            arena_errors.MatchNotVisible(),
+            (401, "Match is visible only to participating players."),
+            None,
+        ),
+        (OutOfTurn(), (409, "Authenticated user is not the current player."), None),
+        (arena_errors.TerminationDenied(), (401, "Not authorized to perform action."), None),
+        (arena_errors.PlayerNotFound(), (404, "Player record not found."), None),
+        (arena_errors.OtherUserDenied(), (403, "Not allowed to query other users."), None),
+        (QuotaExceeded("too many"), (429, "too many"), None),
+        (
+            WriteConflict("It has changed."),
+            (503, "The arena cannot read or write its matches now. Try again."),
+            (400, "It has changed."),
+        ),
+    ],
+)
+def test_the_arena_answers_an_error_as_its_clients_know_it(
+    error: Exception, answer: tuple[int, str], page_answer: tuple[int, str] | None
+) -> None:
+    """A page answers as the API does unless it says otherwise."""
+    assert http_answer(arena_tables.ERRORS, error) == answer
+    assert http_answer(arena_tables.PAGE_ERRORS, error) == (page_answer or answer)
 
 
 def http_answer(table: ErrorTable, error: Exception) -> tuple[int, str]:

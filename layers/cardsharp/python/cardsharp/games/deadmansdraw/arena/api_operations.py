@@ -31,9 +31,14 @@ from cardsharp.games.deadmansdraw.arena.api_types import (
     TerminationJson,
     UserJson,
 )
-
-_NO_SUCH_MATCH = "Match does not exist."
-_NOT_VISIBLE = "Match is visible only to participating players."
+from cardsharp.games.deadmansdraw.arena.errors import (
+    AdminMayNotPlay,
+    MatchNotFound,
+    MatchNotVisible,
+    OtherUserDenied,
+    PlayerNotFound,
+    TerminationDenied,
+)
 
 
 class JsonBody(NamedTuple):
@@ -91,7 +96,7 @@ OPERATIONS: Mapping[str, Operation] = {
         summary="One player",
         description="The own record; the admin may read any.",
         bodies={200: JsonBody("The player.", PlayerJson)},
-        errors={403: "Not allowed to query other users.", 404: "Player record not found."},
+        errors={403: OtherUserDenied.text, 404: PlayerNotFound.text},
     ),
     "matches": Operation(
         summary="Lists matches",
@@ -140,8 +145,8 @@ OPERATIONS: Mapping[str, Operation] = {
         query_type=MatchQuery,
         errors={
             400: "The id is malformed.",
-            401: _NOT_VISIBLE,
-            404: _NO_SUCH_MATCH,
+            401: MatchNotVisible.text,
+            404: MatchNotFound.text,
             409: "With waitactive: the wait ended and it is still not the caller's turn.",
         },
     ),
@@ -157,8 +162,8 @@ OPERATIONS: Mapping[str, Operation] = {
         body_type=ActionJson,
         errors={
             400: "The action cannot be read or is not allowed; nothing has changed.",
-            401: f"{_NOT_VISIBLE} | Admin user is not allowed to interfere with the match.",
-            404: _NO_SUCH_MATCH,
+            401: f"{MatchNotVisible.text} | {AdminMayNotPlay.text}",
+            404: MatchNotFound.text,
             409: "Authenticated user is not the current player.",
         },
     ),
@@ -170,8 +175,8 @@ OPERATIONS: Mapping[str, Operation] = {
         body_type=TerminationJson,
         errors={
             400: "No action possible on finished matches.",
-            401: "Not authorized to perform action.",
-            404: _NO_SUCH_MATCH,
+            401: TerminationDenied.text,
+            404: MatchNotFound.text,
         },
     ),
 }

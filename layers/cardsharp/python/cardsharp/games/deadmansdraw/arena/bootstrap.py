@@ -11,7 +11,6 @@
 
 import logging
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -23,7 +22,7 @@ from cardsharp.aws.ssm_credentials import (
 )
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
-from cardsharp.server.routing import HttpError
+from cardsharp.games.deadmansdraw.arena.errors import AdminPasswordNotSet
 from cardsharp.store.locations import dynamodb_table_name
 
 if TYPE_CHECKING:
@@ -36,19 +35,13 @@ PUBLIC_SETTING = "CARDSHARP_PUBLIC"
 
 DEFAULT_RETENTION_DAYS = 90  # how long a match is stored unless the setting says otherwise
 
-NO_ADMIN_PASSWORD = (
-    "Nobody can sign in yet, because the arena has no organiser's password. The organiser sets it "  # noqa: S105 - a variable or parameter name, no secret
-    "with `cardsharp cloud rotate-secret --service deadmansdraw --stack STACK`."
-)
-"""Error message of every request with credentials; the password also signs the arena's nonces."""
-
 _log = logging.getLogger(__name__)
 
 
 def admin_password(environment: Mapping[str, str]) -> SecretStr | None:
     """Return the organiser's current password, or None if there is no organiser.
 
-    Raises `HttpError` if Parameter Store holds none yet, so that nobody can sign in, and
+    Raises `AdminPasswordNotSet` if Parameter Store holds none yet, so that nobody can sign in, and
     `StoreError` if Parameter Store could not be read.
     """
     password, parameter = (
@@ -65,7 +58,7 @@ def admin_password(environment: Mapping[str, str]) -> SecretStr | None:
         )
     except SecretNotSet as error:
         _log.error("%s", error)
-        raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, NO_ADMIN_PASSWORD) from error
+        raise AdminPasswordNotSet from error
     return SecretStr(login.password)
 
 

@@ -6,7 +6,6 @@ from starlette.responses import Response
 from cardsharp.errors import InvalidInput
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     client_ip,
-    error_response,
     json_response,
     make_remaining_wait,
     server_remaining_wait_function,
@@ -14,6 +13,13 @@ from cardsharp.games.deadmansdraw.arena.access.request_guard import (
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
+from cardsharp.games.deadmansdraw.arena.errors import (
+    AdminMayNotPlay,
+    MatchEndedError,
+    MatchNotFound,
+    OtherUserDenied,
+    PlayerNotFound,
+)
 from cardsharp.games.deadmansdraw.arena.long_poll import IsReady
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.match_list import (
@@ -25,12 +31,7 @@ from cardsharp.games.deadmansdraw.arena.match_list import (
     parse_tags,
     query_flag,
 )
-from cardsharp.games.deadmansdraw.arena.referee import (
-    NO_SUCH_MATCH,
-    NOT_YOUR_TURN,
-    MatchEndedError,
-    Referee,
-)
+from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.request_body import parse_effect_response
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     ANY_MATCH_CREATED,
@@ -45,7 +46,7 @@ from cardsharp.games.deadmansdraw.arena.views import (
     list_view,
     match_end_events_json,
 )
-from cardsharp.server.routing import HttpError
+from cardsharp.server.service_errors import OutOfTurn
 
 GREETING = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
@@ -92,10 +93,10 @@ class RestApi:
         """GET /api/players/{id}."""
         player_id = request.path_params["id"].lower()
         if not user.is_admin and player_id != user.id:
-            raise HttpError(403, "Not allowed to query other users.")
+            raise OtherUserDenied
         player = self._runtime.users.players_by_id.get(player_id)
         if player is None:
-            raise HttpError(404, "Player record not found.")
+            raise PlayerNotFound
         return json_response(player.public_json())
 
     # --- matches ---------------------------------------------------------------------------
@@ -142,13 +143,13 @@ class RestApi:
         if waits and match.is_finished:
             return self._respond_with_match(request, user, match, 410)
         if waits and match.active_player != user.id:
-            return error_response(409, NOT_YOUR_TURN)
+            raise OutOfTurn
         return self._respond_with_match(request, user, match, 200)
 
     async def post_action(self, request: Request, user: User) -> Response:
         """POST /api/matches/{id}."""
         if user.is_admin:
-            raise HttpError(401, "Admin user is not allowed to interfere with the match.")
+            raise AdminMayNotPlay
         body = request.state.body
         self._record_activity(user)
         parse_effect_response(body)  # an unreadable card is refused before anything is looked up
@@ -219,7 +220,7 @@ class RestApi:
         """Wait until it is this user's turn, the match has ended, or the time is up.
 
         As with the original, a request waits too if its user may not see the match, or if its
-        id is invalid. Raises `HttpError` if there is no such match.
+        id is invalid. Raises `MatchNotFound` if there is no such match.
         """
 
         def ready() -> bool:
@@ -232,7 +233,7 @@ class RestApi:
             valid_id = ""
         await self._wait_for_topic(request, user, WaitTopic(TURN_OVER, valid_id), ready)
         if not valid_id:
-            raise HttpError(404, NO_SUCH_MATCH)
+            raise MatchNotFound
 
     def _respond_with_match(
         self, request: Request, user: User, match: ArenaMatch, status: int

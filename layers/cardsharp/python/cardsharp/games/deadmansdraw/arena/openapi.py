@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from cardsharp.games.deadmansdraw.arena.access.body_reader import MAX_REQUEST_BODY_BYTES
 from cardsharp.games.deadmansdraw.arena.api_operations import OPERATIONS
 from cardsharp.games.deadmansdraw.arena.api_routes import API_ROUTES, ApiRoute
-from cardsharp.games.deadmansdraw.arena.request_body import MAX_REQUEST_BODY_BYTES
 from cardsharp.server.openapi import path_parameters, rename_schemas
 from cardsharp.server.request_parsing import (
     SCHEMA_REF,

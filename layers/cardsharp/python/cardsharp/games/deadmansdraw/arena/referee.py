@@ -8,16 +8,17 @@ from secrets import randbelow, token_hex
 from typing import Any
 
 from cardsharp.core.clock import TimeSource
-from cardsharp.errors import (
-    CardsharpError,
-    InvalidInput,
-    RulesError,
-    StoreError,
-    WriteConflict,
-)
+from cardsharp.errors import InvalidInput, RulesError, StoreError, WriteConflict
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena.access.users import DUMMY_ID, User, UserDirectory
 from cardsharp.games.deadmansdraw.arena.dto import Json
+from cardsharp.games.deadmansdraw.arena.errors import (
+    MatchEndedError,
+    MatchHidden,
+    MatchNotFound,
+    MatchNotVisible,
+    TerminationDenied,
+)
 from cardsharp.games.deadmansdraw.arena.match import (
     ArenaMatch,
     ArenaMove,
@@ -40,23 +41,10 @@ from cardsharp.games.deadmansdraw.arena.request_body import (
 )
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
-from cardsharp.server.routing import HttpError
+from cardsharp.server.service_errors import OutOfTurn
 from cardsharp.server.write_retries import retry_on_conflict
 
-NOT_VISIBLE = "Match is visible only to participating players."
-NOT_YOUR_TURN = "Authenticated user is not the current player."
-NO_SUCH_MATCH = "Match does not exist."
-MATCH_HIDDEN = "The scoreboard is frozen. The organiser will reveal this match later."
-
 HiddenMatches = Callable[[], Callable[[ArenaMatch], bool]]  # filter of matches hidden from others
-
-
-class MatchEndedError(CardsharpError):
-    """A request that needs a running match: a 410 that shows how it ended."""
-
-    def __init__(self, match: ArenaMatch) -> None:
-        super().__init__("No action possible on finished matches.")
-        self.match = match
 
 
 SEAT_COUNT = 2
@@ -135,22 +123,28 @@ class Referee:
         return first_player, second_player
 
     def get_match(self, match_id: str) -> ArenaMatch:
-        """Return the match with this id; raise a 404 if there is none."""
+        """Return the match with this id; raise `MatchNotFound` if there is none."""
         match = self.lobby.get(parse_id(match_id))
         if match is None:
-            raise HttpError(404, NO_SUCH_MATCH)
+            raise MatchNotFound
         return match
 
     def get_visible_match(self, user: User, match_id: str) -> ArenaMatch:
-        """Return the match with this id; raise a 401 or 404 if this user may not see it."""
+        """Return the match with this id.
+
+        Raises `MatchNotVisible` or `MatchHidden` if this user may not see it, and `MatchNotFound`.
+        """
         match = self.get_match(match_id)
         if user.is_player and user.id not in match.pairing.players:
-            raise HttpError(401, NOT_VISIBLE)
+            raise MatchNotVisible
         self._check_visible(user, match)
         return match
 
     def get_public_match(self, user: User, match_id: str) -> ArenaMatch:
-        """Return the match with this id, whoever plays it; raise a 404 if it is hidden."""
+        """Return the match with this id, whoever plays it.
+
+        Raises `MatchHidden` if this user may not see it yet, and `MatchNotFound`.
+        """
         match = self.get_match(match_id)
         self._check_visible(user, match)
         return match
@@ -162,7 +156,7 @@ class Referee:
     def _check_visible(self, user: User, match: ArenaMatch) -> None:
         knows = user.is_admin or user.id in match.pairing.players
         if not knows and self.hidden_matches()(match):
-            raise HttpError(404, MATCH_HIDDEN)
+            raise MatchHidden
 
     def public_matches(self, user: User) -> Iterable[ArenaMatch]:
         """Return every match, whoever plays it, except those hidden from this user."""
@@ -186,13 +180,16 @@ class Referee:
 
     @retry_on_conflict(MAX_MATCH_WRITE_ATTEMPTS)
     def act(self, user: User, match_id: str, body: dict[str, Any], ip: str | None) -> ArenaMove:
-        """Apply an action and return its move; if it comes too late, the turn is ended by force."""
+        """Apply an action and return its move; if it comes too late, the turn is ended by force.
+
+        Raises `MatchEndedError`, `OutOfTurn`, or as `get_visible_match` does.
+        """
         response = parse_effect_response(body)
         match = self.get_visible_match(user, match_id)
         if match.is_finished:
             raise MatchEndedError(match)
         if match.active_player != user.id:
-            raise HttpError(409, NOT_YOUR_TURN)
+            raise OutOfTurn
         return self.apply_action(
             match,
             Action(
@@ -232,7 +229,7 @@ class Referee:
             raise InvalidInput(f"The comment is longer than {MAX_COMMENT_LENGTH} characters.")
         match = self.get_match(match_id)
         if not user.is_admin and match.pairing.creator != user.id:
-            raise HttpError(401, "Not authorized to perform action.")
+            raise TerminationDenied
         if match.is_finished:
             raise InvalidInput("No action possible on finished matches.")
         winner = None if winner_id is None else _find_seat(match, parse_id(winner_id))

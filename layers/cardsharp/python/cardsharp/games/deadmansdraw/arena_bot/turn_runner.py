@@ -15,6 +15,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventView, MatchVi
 from cardsharp.games.deadmansdraw.history.log_records import ends_turn
 from cardsharp.games.deadmansdraw.strategies import Strategy
 from cardsharp.play.guarded_call import call_guarded
+from cardsharp.server.service_errors import OutOfTurn
 
 HOUSE_DECISION_TIMEOUT = timedelta(
     seconds=10
@@ -28,7 +29,10 @@ class TurnClient(Protocol):
         """The match as it is now, with all its moves."""
 
     def act(self, match_id: str, action: Action) -> list[EventView]:
-        """Send an action and return its events; raise `MatchOver` or `NotYourTurn`."""
+        """Send an action and return its events.
+
+        Raises `MatchOver` or `NotYourTurn`, and in the arena's own process `OutOfTurn`.
+        """
 
 
 def play_turn(
@@ -51,7 +55,7 @@ def play_turn(
             and not _act_until_unclear(client, view, strategy, limit)
         ):
             view = client.get_match(match_id)
-    except (MatchOver, NotYourTurn):
+    except (MatchOver, NotYourTurn, OutOfTurn):
         return
 
 

@@ -9,16 +9,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
-from http import HTTPStatus
 
 from cardsharp.aws.dynamodb_attributes import item_key
 from cardsharp.aws.dynamodb_table import DynamoTable
-from cardsharp.errors import NotYourTurn, WriteConflict
+from cardsharp.errors import WriteConflict
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
-from cardsharp.games.deadmansdraw.arena.referee import NOT_YOUR_TURN, Referee
+from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, list_view
 from cardsharp.games.deadmansdraw.arena_bot import wire
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
@@ -28,6 +27,7 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     MatchView,
     PlayerView,
 )
+from cardsharp.server.service_errors import OutOfTurn
 
 _ADMIN_VIEW_OPTIONS = ViewOptions(ADMIN_USER, show_events=True)
 
@@ -112,15 +112,15 @@ class InProcessTurnClient:
     def act(self, match_id: str, action: Action) -> list[EventView]:
         """Apply an action and return its events.
 
-        Raises `NotYourTurn`, also if another request has played the turn meanwhile.
+        Raises `OutOfTurn`, also if another request has played the turn meanwhile.
         """
         match = self._referee.get_match(match_id)
         if match.active_player != self._arena_user.id or match.moves != self._move_count:
-            raise NotYourTurn(HTTPStatus.CONFLICT, NOT_YOUR_TURN)
+            raise OutOfTurn
         try:
             move = self._referee.apply_action(match, action, None)
         except WriteConflict:
-            raise NotYourTurn(HTTPStatus.CONFLICT, NOT_YOUR_TURN) from None
+            raise OutOfTurn from None
         self._move_count += 1
         return wire.parse_events(move.response_events())
 

@@ -1,7 +1,7 @@
 """Quotas of a player: the matches it creates in a day, and the requests that wait at a time.
 
-They bound the use by one player, so that there is enough for all. A request over a quota gets
-a 429 with the reason, and the log gets a line for the organiser.
+They bound the use by one player, so that there is enough for all. A request over a quota is
+rejected with the reason, and the log gets a line for the organiser.
 """
 
 import logging
@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from cardsharp.games.deadmansdraw.arena.access.throttling import WindowCounter
 from cardsharp.games.deadmansdraw.arena.access.users import User
-from cardsharp.server.routing import HttpError
+from cardsharp.server.service_errors import QuotaExceeded
 
 QUOTA_PERIOD = timedelta(days=1)
 _log = logging.getLogger(__name__)
@@ -44,7 +44,10 @@ class QuotaEnforcer:
 
     @contextmanager
     def reserve_concurrent_request(self, user: User) -> Iterator[None]:
-        """Count a user's request while it is answered; raise `HttpError` if there are too many."""
+        """Count a user's request while it is answered.
+
+        Raises `QuotaExceeded` if the user has too many open requests.
+        """
         max_requests = self._quotas.max_concurrent_requests
         if self._concurrent_requests[user.id] >= max_requests:
             raise self._build_quota_error(
@@ -57,7 +60,10 @@ class QuotaEnforcer:
             self._concurrent_requests[user.id] -= 1
 
     def consume_match_quota(self, user: User) -> None:
-        """Count a match about to be created; raise `HttpError` if the daily quota is used up."""
+        """Count a match about to be created.
+
+        Raises `QuotaExceeded` if the daily quota is used up.
+        """
         max_matches = self._quotas.max_matches_per_day
         if (
             user.is_player
@@ -66,9 +72,9 @@ class QuotaEnforcer:
         ):
             raise self._build_quota_error(user, f"A player may create {max_matches} matches a day.")
 
-    def _build_quota_error(self, user: User, message: str) -> HttpError:
-        """Return the 429 error of a request over a quota; log the first one of each player."""
+    def _build_quota_error(self, user: User, message: str) -> QuotaExceeded:
+        """Return the error of a request over a quota; log the first one of each player."""
         if user.id not in self._warned_users:
             self._warned_users.add(user.id)
             _log.warning("A request of %s (%s) was rejected: %s", user.name, user.id, message)
-        return HttpError(429, message)
+        return QuotaExceeded(message)

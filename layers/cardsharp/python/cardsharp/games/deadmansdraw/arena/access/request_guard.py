@@ -14,8 +14,9 @@ from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from cardsharp.errors import InvalidInput, RulesError, StoreError
+from cardsharp.errors import CardsharpError, StoreError
 from cardsharp.games.deadmansdraw.arena.access.auth import Authenticator, AuthRequest
+from cardsharp.games.deadmansdraw.arena.access.body_reader import read_json
 from cardsharp.games.deadmansdraw.arena.access.path_matching import decode_parameters
 from cardsharp.games.deadmansdraw.arena.access.quotas import QuotaEnforcer
 from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER, SpectatorCache
@@ -27,8 +28,9 @@ from cardsharp.games.deadmansdraw.arena.access.throttling import (
 )
 from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
+from cardsharp.games.deadmansdraw.arena.error_responses import ERRORS
 from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected
-from cardsharp.games.deadmansdraw.arena.request_body import read_json
+from cardsharp.server.error_table import find_http_error
 from cardsharp.server.polling import RemainingWait
 from cardsharp.server.request_origin import CROSS_SITE_MESSAGE, is_cross_site_change
 from cardsharp.server.routing import HttpError
@@ -37,6 +39,9 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 Handler = Callable[[Request, User], Awaitable[Response]]
 
 _BODY_HEADERS = ("content-length", "content-type")
+
+# With these statuses the rest of the request is not read.
+_UNREAD_REQUEST_STATUSES = (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.TOO_MANY_REQUESTS)
 
 _log = logging.getLogger(__name__)
 
@@ -208,7 +213,7 @@ class RequestGuard:
     def _identify(self, request: Request, auth_request: AuthRequest) -> User | None:
         """Return the authenticated user, None if the credentials are not valid.
 
-        Raises `HttpError` if the login throttle forbids to check them.
+        Raises `TooManyWrongPasswords` if the login throttle forbids to check them.
         """
         address, name = str(client_ip(request)), self._authenticator.claimed_user(auth_request)
         if name is not None:
@@ -296,18 +301,21 @@ def _apply_etag_condition(request: Request, response: Response) -> Response:
 async def _handle_errors(pending_response: Awaitable[Response]) -> Response:
     try:
         return await pending_response
-    except HttpError as http_error:
-        response = error_response(http_error.status, str(http_error))
-        if http_error.status in (413, 429):  # the rest of the request is not read
-            response.headers["Connection"] = "close"
-        if http_error.status == 429:  # noqa: PLR2004
-            response.headers["Retry-After"] = str(WINDOW.seconds)
-        return response
-    except (InvalidInput, RulesError) as error:
-        return error_response(400, str(error))
     except (ClientDisconnected, ClientDisconnect):
         return Response(status_code=499)  # no client reads it
-    except StoreError:
-        # The error's text may name tables and files, so it is logged but not sent.
-        _log.exception("The arena's store failed")
-        return error_response(503, "The arena cannot read or write its matches now. Try again.")
+    except CardsharpError as error:
+        http_error = find_http_error(ERRORS, error)
+        if http_error is None:
+            raise
+        if isinstance(error, StoreError):
+            _log.exception("The arena's store failed")
+        return _build_error_response(http_error)
+
+
+def _build_error_response(http_error: HttpError) -> Response:
+    response = error_response(http_error.status, http_error.text)
+    if http_error.status in _UNREAD_REQUEST_STATUSES:
+        response.headers["Connection"] = "close"
+    if http_error.status == HTTPStatus.TOO_MANY_REQUESTS:
+        response.headers["Retry-After"] = str(WINDOW.seconds)
+    return response

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from cardsharp.core.clock import TimeSource
 from cardsharp.games.deadmansdraw.arena.access.throttling import RequestThrottle
 from cardsharp.games.deadmansdraw.arena.access.users import User
-from cardsharp.server.routing import HttpError
+from cardsharp.server.service_errors import QuotaExceeded
 
 SPECTATOR_USER = User("spectator", None, "spectator")
 
@@ -36,9 +36,12 @@ class SpectatorCache:
     async def respond(
         self, request: Request, address: str, make_response: Callable[[], Awaitable[Response]]
     ) -> Response:
-        """Return a fresh or cached response; raise `HttpError` if the address is over its limit."""
+        """Return a fresh or cached response.
+
+        Raises `QuotaExceeded` if the address is over its limit.
+        """
         if self._pace.count_request(address).delay:
-            raise HttpError(429, "There were too many requests. Wait a minute and try again.")
+            raise QuotaExceeded("There were too many requests. Wait a minute and try again.")
         key = f"{request.method} {request.url.path}?{request.url.query}"
         current_time = self._clock()
         until, response = self._responses.get(key, (current_time, None))

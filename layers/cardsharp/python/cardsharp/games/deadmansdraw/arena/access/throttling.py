@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from cardsharp.core.clock import TimeSource
-from cardsharp.server.routing import HttpError
+from cardsharp.games.deadmansdraw.arena.errors import TooManyWrongPasswords
 
 _CLEANUP_THRESHOLD = 10_000  # entries in memory above which expired ones are removed
 _log = logging.getLogger(__name__)
@@ -132,16 +132,14 @@ class LoginThrottle:
         self._trusted_logins: set[tuple[str, str]] = set()
 
     def check_attempt_allowed(self, address: str, user: str) -> None:
-        """Raise `HttpError` if there were too many wrong passwords to check another one."""
+        """Raise `TooManyWrongPasswords` if there were too many of them to check another one."""
         shut = [
             self._blocked_until[key]
             for key in _throttle_keys(address, user)
             if key in self._blocked_until
         ]
         if shut and (address, user) not in self._trusted_logins and max(shut) > self._clock():
-            raise HttpError(
-                429, "There were too many wrong passwords. Wait a minute and try again."
-            )
+            raise TooManyWrongPasswords
 
     def trust_login_address(self, address: str, user: str) -> None:
         """Record that a user signed in from an address: it is never locked out for that user."""

@@ -19,6 +19,7 @@ from starlette.responses import RedirectResponse, Response
 
 from cardsharp.errors import InvalidInput, RulesError, WriteConflict
 from cardsharp.games.deadmansdraw.actions import action_json
+from cardsharp.games.deadmansdraw.arena.access.body_reader import read_form
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     client_ip,
     json_response,
@@ -29,6 +30,8 @@ from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_
 from cardsharp.games.deadmansdraw.arena.access.users import DUMMY_ID, PLAYER, User
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependencies
 from cardsharp.games.deadmansdraw.arena.dto import Json
+from cardsharp.games.deadmansdraw.arena.error_responses import PAGE_ERRORS
+from cardsharp.games.deadmansdraw.arena.errors import MatchEndedError, NotMatchCreator
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.pages.list_pages import (
     STATISTICS_ASSETS,
@@ -36,12 +39,7 @@ from cardsharp.games.deadmansdraw.arena.pages.list_pages import (
     html_response,
     render_template,
 )
-from cardsharp.games.deadmansdraw.arena.referee import (
-    NOT_YOUR_TURN,
-    MatchEndedError,
-    Referee,
-)
-from cardsharp.games.deadmansdraw.arena.request_body import read_form
+from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MOVE_PLAYED, WaitTopic
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, full_view
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
@@ -52,7 +50,9 @@ from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.match_pages import match_page, message_page, steps_json
 from cardsharp.pages.rendered_match import RenderedMatch, render_match
 from cardsharp.pages.templates import SiteInfo
+from cardsharp.server.error_table import find_http_error
 from cardsharp.server.routing import HttpError
+from cardsharp.server.service_errors import ServiceError
 from cardsharp.store.match_log import MatchStatus
 
 _ZERO = timedelta()
@@ -69,9 +69,11 @@ def _render_errors(handler: Handler) -> Handler:
     async def answer(self: "ArenaPages", request: Request, user: User) -> Response:
         try:
             return await handler(self, request, user)
-        except (InvalidInput, HttpError, RulesError, WriteConflict) as error:
-            status = error.status if isinstance(error, HttpError) else 400
-            return html_response(message_page(self.site, str(error)), status)
+        except (HttpError, ServiceError, RulesError, WriteConflict) as error:
+            http_error = find_http_error(PAGE_ERRORS, error)
+            if http_error is None:
+                raise
+            return html_response(message_page(self.site, http_error.text), http_error.status)
 
     return answer
 
@@ -99,7 +101,7 @@ class ArenaPages(GeneralArenaPages):
         """
         try:
             match = self._referee.get_public_match(user, request.path_params["id"])
-        except (InvalidInput, HttpError) as error:
+        except (InvalidInput, ServiceError) as error:
             return html_response(message_page(self.site, str(error)))
         step_text = request.query_params.get("step", "")
         page = match_page(
@@ -162,7 +164,7 @@ class ArenaPages(GeneralArenaPages):
         form_data = await read_form(request)
         match = self._referee.get_visible_match(user, request.path_params["id"])
         if match.pairing.creator != user.id:
-            raise HttpError(403, NOT_YOUR_TURN)
+            raise NotMatchCreator
         choices = [*map(action_json, legal_actions(match.state))]
         choice = form_data.get("choice", "")
         is_current_move = form_data.get("number") == str(match.moves)
