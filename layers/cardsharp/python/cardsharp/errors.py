@@ -21,7 +21,8 @@
     └── StoreError                      the match log or the queue failed
         └── WriteConflict                a condition of a write did not hold
 
-A module may derive further errors from these, such as `HttpError` of `server/routing.py`.
+A module may derive further errors from these, such as `ServiceError` of
+`server/service_errors.py`, with which a service rejects a request.
 The flag `outcome_unknown` of an `ArenaError` is True if the arena may have carried out the
 request although no valid response came.
 """

@@ -1,6 +1,6 @@
 """Routes of an API: the request handler and the OpenAPI document are derived from them.
 
-This module also has the errors of a service, and the default error response.
+This module also has the errors of the HTTP edge, and the default error response.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -100,7 +100,10 @@ class Route(Generic[S]):
 
 
 class HttpError(CardsharpError):
-    """A request that is answered with `status` and this text; nothing was changed."""
+    """A request that is answered with `status` and this text; nothing was changed.
+
+    Only the HTTP edge raises it. A use case raises a `ServiceError`.
+    """
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -127,11 +130,6 @@ class MethodNotAllowed(HttpError):
 def bad_request(text: str) -> HttpError:
     """Return an error for an invalid request."""
     return HttpError(HTTPStatus.BAD_REQUEST, text)
-
-
-def forbidden(text: str) -> HttpError:
-    """Return an error for a request that this client may not make, or not at this time."""
-    return HttpError(HTTPStatus.FORBIDDEN, text)
 
 
 def error_response(error: Exception, model: type[BaseModel] = ErrorBody) -> ApiResponse:
