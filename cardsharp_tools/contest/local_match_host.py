@@ -24,6 +24,7 @@ from cardsharp.contest.match_host import (
     MatchRequest,
     MatchResultFacts,
     MatchSummary,
+    TeamPresence,
 )
 from cardsharp.contest.models import TeamEntry
 from cardsharp.contest.teams import all_documents
@@ -161,9 +162,9 @@ class LocalMatchHost:
         finished = replace(hosted, ended_at=self._clock(), result=nothing, winner=winner_side)
         self._write_match(match_id, finished, document.version)
 
-    def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
-        """Return 0 for each team, because local teams are never idle."""
-        return dict.fromkeys(self._load_teams_by_id(), 0.0)
+    def presence_by_player(self) -> Mapping[TeamId, TeamPresence]:
+        """Return the presence of each team: local teams are never idle."""
+        return dict.fromkeys(self._load_teams_by_id(), TeamPresence(0.0))
 
     def wait_for_match_end(self) -> None:
         """Wait until a match has ended, at most `STEP_INTERVAL_SECONDS`."""

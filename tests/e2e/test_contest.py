@@ -179,7 +179,11 @@ def test_practice_results_are_displayed_in_every_format(
     ]
     assert rows[0]["rating"] > 1000 > rows[1]["rating"]
     assert rows[2]["rating"] is None
-    assert "ladder of practice" in cli("contest", "status", str(folder)).out
+    with open_contest_in(folder) as records:
+        records.save_wrong_tags({first_team: ("cpu",)})
+    status = cli("contest", "status", str(folder))
+    assert "ladder of practice" in status.out
+    assert "One waits for the tag cpu, which no match has" in status.err
     assert "16:30, not noon" in cli("contest", "practice", str(folder), "--until", "noon").err
     monkeypatch.setenv("TZ", "Europe/Berlen")
     time_zone_result = cli("contest", "practice", str(folder), "--until", "16:30")

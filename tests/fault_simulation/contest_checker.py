@@ -56,7 +56,8 @@ class ContestRecord:
         return [
             (match, moves)
             for match, moves in self.matches
-            if match.pairing.creator is None and tag in (match.params.tags or ())
+            # Practice matches have the tag of the contest, too, but after their own tags.
+            if match.pairing.creator is None and tag in (match.params.tags or ())[:2]
         ]
 
 

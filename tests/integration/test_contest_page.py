@@ -12,21 +12,27 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from support.arena_server import ArenaHttpClient, running_arena
+from support.arena_server import ADMIN, ALICE, BOB, PASSWORDS, ArenaHttpClient, running_arena
 from support.contests import HOSTILE_NAMES, new_contest, played_contest, team_names
 from support.waiting import HANG_SECONDS
 
+from cardsharp.client.config import ServiceAddress
 from cardsharp.contest.formats.forecast import estimate_length
 from cardsharp.contest.match_host import LiveMatch
-from cardsharp.contest.models import ContestSettings
+from cardsharp.contest.models import ContestSettings, TeamEntry
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.tag_check import TagMonitor
 from cardsharp.contest.view.pages import (
     ContestPageView,
     contest_page,
     running_matches_fragment,
     standalone_contest_page,
 )
+from cardsharp.core.clock import utc_now
+from cardsharp.core.credentials import Credentials
+from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
+from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages, to_live_match
 from cardsharp.pages.templates import SiteInfo
 
@@ -286,3 +292,37 @@ def test_the_running_matches_have_the_time_since_the_start_and_to_the_end() -> N
     assert int(rest) == round(expected_rest)
     finished_records, _ = played_contest(team_names(8))
     assert "to go" not in running_matches_fragment(view, finished_records)
+
+
+def test_a_team_that_waits_for_wrong_tags_is_told_and_so_is_the_organiser(tmp_path: Path) -> None:
+    """The response of its poll, its page and the organiser's page say which tag is right.
+
+    Another team's page and a poll with the right tag say nothing.
+    """
+    records = new_contest(0)
+    for player in (ALICE, BOB):
+        records.append_team(TeamEntry(player, f"Team of {player}", "0" * 32))
+    pages = ContestPages(lambda: ContestRepository(records.documents))
+    with (
+        running_arena(
+            tmp_path, extra_pages=pages, is_public=True, long_poll_timeout=timedelta(milliseconds=1)
+        ) as (server, client),
+        ArenaClient(ServiceAddress(server.url), Credentials(ADMIN, PASSWORDS[ADMIN])) as arena,
+    ):
+
+        def read_notice(player: str, tags: str) -> list[str] | None:
+            path = f"/api/matches?active=1&wait=1&tags={tags}"
+            return client.get(path, player).headers.get("x-arena-notice")
+
+        advice = "You wait for tags that no match of the contest cup has. Wait for the tag cup: "
+        assert read_notice(ALICE, "cpu%0A,other") == [f"{advice}tags=cup."]
+        assert [read_notice(BOB, tags) for tags in ("cup", "cup-practice,x")] == [None, None]
+        assert "x-arena-notice" not in client.get("/api/matches?active=1&wait=1", ALICE).headers
+        read_notice(ALICE, "cpu")
+        TagMonitor(records, ArenaMatchHost(arena), utc_now).check()
+        warning = f"Team of {ALICE} waits for the tag cpu, which no match has"
+        for path in ("/contest", "/contest/running"):
+            for viewer, notice in ((ALICE, advice), (ADMIN, warning), (BOB, ""), (None, "")):
+                page = ParsedPage(client.get(path, viewer).text)
+                assert notice in page.text
+                assert (" for the tag" in page.text) == bool(notice)

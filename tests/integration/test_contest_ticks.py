@@ -197,17 +197,20 @@ def test_practice_runs_by_ticks_and_the_cup_follows_its_running_matches(
     cloud: CloudContest,
 ) -> None:
     """Practice pairs the teams whose presence is recorded; its matches end before the contest."""
-    present_teams = [team.id for team in cloud.records.teams()][:2]
+    *present_teams, lost_team = [team.id for team in cloud.records.teams()][:3]
+    presence = DynamoPresence(cloud.table)
     cloud.records.set_practice_until(cloud.clock.now() + timedelta(seconds=60))
     cloud.send_tick()
     for _ in range(5):
         for team in present_teams:
-            DynamoPresence(cloud.table).record_activity(team, cloud.clock.now())
+            presence.record_poll(team, cloud.clock.now(), {"cup"})
+        presence.record_poll(lost_team, cloud.clock.now(), {"cpu"})
         cloud.run_seconds(10)
     paired_teams = {
         team for practice_match in cloud.records.practice_matches() for team in practice_match.teams
     }
     assert paired_teams == set(present_teams)
+    assert cloud.records.wrong_tags_by_team() == {lost_team: ("cpu",)}
     cloud.records.set_practice_until(cloud.clock.now())
     cloud.start_contest()
     cloud.run_seconds()
@@ -215,7 +218,7 @@ def test_practice_runs_by_ticks_and_the_cup_follows_its_running_matches(
     start_times = [
         match.started_at
         for match in cloud.match_repository.all_matches()
-        if "cup" in (match.params.tags or ())
+        if "cup" in (match.params.tags or ())[:2]  # matches of practice have it, too
     ]
     assert max(practice_match.at for practice_match in cloud.records.practice_matches()) <= min(
         start_times

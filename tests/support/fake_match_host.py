@@ -12,6 +12,7 @@ from cardsharp.contest.match_host import (
     MatchRequest,
     MatchResultFacts,
     MatchSummary,
+    TeamPresence,
 )
 from cardsharp.errors import Unreachable
 
@@ -38,13 +39,15 @@ class FakeMatchHost:
     """Match host whose matches finish at the second poll.
 
     The turns of teams in `absent` time out, one per poll. `idle_by_team` has the seconds
-    since the last request of a team, 0 by default.
+    since the last request of a team, 0 by default, and `tags_by_team` the tags for which it
+    waits, any by default.
     """
 
     def __init__(self) -> None:
         self.begun_matches: list[FakeMatch] = []
         self.absent: set[str] = set()
         self.idle_by_team: dict[str, float | None] = {}
+        self.tags_by_team: dict[str, tuple[str, ...]] = {}
         self.current_time = datetime(2026, 1, 1, tzinfo=UTC)
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
@@ -117,14 +120,18 @@ class FakeMatchHost:
         winner_index = None if winner is None else fake_match.request.teams.index(winner)
         self._finish(fake_match, MatchScore((0,) * len(fake_match.request.teams), winner_index))
 
-    def idle_seconds_by_player(self) -> dict[str, float | None]:
+    def presence_by_player(self) -> dict[str, TeamPresence]:
         """Return 0 seconds for every playing team, unless `idle_by_team` says otherwise."""
-        return (
+        idle_by_team = (
             dict.fromkeys(
                 (t for fake_match in self.begun_matches for t in fake_match.request.teams), 0.0
             )
             | self.idle_by_team
         )
+        return {
+            team: TeamPresence(idle, self.tags_by_team.get(team))
+            for team, idle in idle_by_team.items()
+        }
 
     def _match_by_id(self, match: str) -> FakeMatch:
         return next(fake_match for fake_match in self.begun_matches if fake_match.id == match)

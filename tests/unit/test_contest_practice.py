@@ -15,7 +15,7 @@ from support.contests import new_contest
 from support.fake_match_host import FakeMatchHost, with_faults
 
 from cardsharp.contest.admin import ContestAdmin
-from cardsharp.contest.director import ContestDirector
+from cardsharp.contest.director import ContestDirector, ContestRunner
 from cardsharp.contest.formats.base import FORMATS_BY_NAME
 from cardsharp.contest.formats.forecast import simulate_contest
 from cardsharp.contest.formats.pairing import SeriesRules
@@ -29,6 +29,7 @@ from cardsharp.contest.practice import (
     practice_ladder,
 )
 from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.tag_check import CHECK_INTERVAL, wrong_tags_line
 from cardsharp.contest.view.match_charts import (
     BarChart,
     FinishedMatch,
@@ -107,6 +108,54 @@ def test_a_removed_team_keeps_its_name_and_a_withdrawn_team_is_not_paired(
     assert withdrawn_team not in {
         team for match in match_host.begun_matches[previous_count:] for team in match.request.teams
     }
+
+
+def test_practice_pairs_only_teams_that_would_find_their_matches(records: ContestRecords) -> None:
+    """A team that waits for the contest's tag practises; one that waits for another tag does not.
+
+    It would never get its matches, and would be counted as having missed them.
+    """
+    match_host = host_with_all_teams(records)
+    lost_team, *others = team_ids(records)
+    waited_tags = [("cup",), ("cup-practice",), ("cup", "cup-practice"), None]
+    match_host.tags_by_team = {lost_team: ("cpu", "cup2")} | {
+        team: tags for team, tags in zip(others, waited_tags, strict=True) if tags is not None
+    }
+    run_practice(records, match_host, 20)
+    assert {team for match in match_host.begun_matches for team in match.request.teams} == {*others}
+    assert all(
+        {"cup", "cup-practice"} < {*match.request.tags} for match in match_host.begun_matches
+    )
+
+
+def test_the_organiser_is_told_who_waits_for_wrong_tags(records: ContestRecords) -> None:
+    """A present team with wrong tags is on record until it waits for the right ones.
+
+    In the cup the tag of practice alone is wrong, and the tag of a round is right.
+    """
+    match_host = host_with_all_teams(records)
+    first, second, third, *_ = team_ids(records)
+    match_host.tags_by_team = {first: ("cpu",), second: ("cup-practice",), third: ("cup_Round1",)}
+    records.set_practice_until(match_host.current_time + timedelta(hours=1))
+    runner = ContestRunner(records, match_host, lambda: match_host.current_time)
+    runner.step()
+    assert records.wrong_tags_by_team() == {first: ("cpu",), third: ("cup_Round1",)}
+    assert wrong_tags_line(records.settings, "Team 0", ("c\x1b[2Jpu",)) == (
+        "Team 0 waits for the tag c?[2Jpu, which no match has, so it gets no match. It must wait "
+        "for the tag cup."
+    )
+    match_host.tags_by_team[first] = ("cup",)
+    records.set_practice_until(None)
+    records.start_contest()
+    runner.step()
+    assert first in records.wrong_tags_by_team(), "it reads all players at every step"
+    match_host.current_time += CHECK_INTERVAL
+    runner.step()
+    assert records.wrong_tags_by_team() == {second: ("cup-practice",)}
+    match_host.idle_by_team[second] = None
+    match_host.current_time += CHECK_INTERVAL
+    ContestRunner(records, match_host, lambda: match_host.current_time).step()
+    assert records.wrong_tags_by_team() == {}
 
 
 def test_the_seeds_are_not_those_of_the_contest(records: ContestRecords) -> None:

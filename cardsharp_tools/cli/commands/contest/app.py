@@ -13,6 +13,7 @@ from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.freeze import active_or_scheduled_freeze
 from cardsharp.contest.models import ContestStage
 from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.tag_check import wrong_tags_line
 from cardsharp.contest.view.overview import ContestOverview
 from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.core.clock import utc_now
@@ -26,7 +27,7 @@ from cardsharp_tools.cli.commands.contest.create import (
 )
 from cardsharp_tools.cli.commands.contest.play import admin, practice, run_
 from cardsharp_tools.cli.commands.contest.teams import teams
-from cardsharp_tools.cli.console import print_json, result_console, write_file
+from cardsharp_tools.cli.console import message_console, print_json, result_console, write_file
 from cardsharp_tools.cli.options import Json
 from cardsharp_tools.contest import reports
 
@@ -44,13 +45,6 @@ def _check_future_delay(_kind: object, delay: timedelta | None) -> None:
         raise ValueError("It must be a time in the future, such as 40m.")
 
 
-_STATE_TEXTS = {
-    ContestStage.OPEN: "not started",
-    ContestStage.RUNNING: "running",
-    ContestStage.OVER: "finished",
-}
-
-
 @contest.command
 def status(
     folder: Folder, /, *, as_json: Json = False, target: ContestLocation = LOCAL_CONTEST
@@ -66,28 +60,38 @@ def status(
         rows = (
             reports.practice_ladder_rows(records, team_names) if records.practice_matches() else []
         )
+        overview = ContestOverview(records)
         standings = [
-            reports.standing_row(standing, team_names)
-            for standing in ContestOverview(records).standings()
+            reports.standing_row(standing, team_names) for standing in overview.standings()
         ]
         failed = [
             reports.team_faults_row(team_names[team], fault)
             for team, fault in records.faults_by_team().items()
         ]
+        wrong_tags = {team_names[team]: tags for team, tags in records.wrong_tags_by_team().items()}
     decided = sum(result.decided for result in results)
     document: reports.Row = {"contest": settings.name, "stage": stage, "paused": paused}
     if as_json:
         document |= {"pairings": len(results), "decided": decided, "places": table}
-        print_json({**document, "standings": standings, "practice": rows, "faults": failed})
+        print_json(
+            {
+                **document,
+                "standings": standings,
+                "practice": rows,
+                "faults": failed,
+                "wrong tags": wrong_tags,
+            }
+        )
         return
-    state = "paused" if paused and stage is not ContestStage.OVER else _STATE_TEXTS[stage]
     result_console().print(
-        f"contest {settings.name}, {settings.format}: {state}, {decided} decided"
+        f"contest {settings.name}, {settings.format}: {overview.state_label}, {decided} decided"
     )
     if freeze is not None:
         result_console().print(
             f"Spectators see the state of {freeze.at:%H:%M:%S} UTC. You see everything."
         )
+    for team, tags in wrong_tags.items():
+        message_console().print(wrong_tags_line(settings, team, tags), style="bold")
     for result in (result for result in results if not result.decided):
         result_console().print(
             reports.pairing_line(result, team_names, settings.format_without_history)

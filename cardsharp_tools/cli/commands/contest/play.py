@@ -174,10 +174,10 @@ def practice(  # noqa: PLR0913 - each is a flag of its own
 ) -> None:
     """Before the contest, let the connected teams play each other, and rate them.
 
-    A team takes part while its client waits for matches with the tag NAME-practice,
-    such as cup-practice for the folder cup. All teams play equally often, and more
-    against teams of a similar rating. If it was stopped, run it again to resume. In
-    a stack, practice continues without this command. It ends at the given time, or
+    A team takes part while its client waits for matches with the contest's tag,
+    such as cup for the folder cup. All teams play equally often, and more against
+    teams of a similar rating. If it was stopped, run it again to resume. In a
+    stack, practice continues without this command. It ends at the given time, or
     when `cardsharp contest run` starts.
     """
     end = _parse_end(hours, until)

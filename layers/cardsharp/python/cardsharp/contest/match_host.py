@@ -131,6 +131,17 @@ class LiveMatch:
     is_foreign: bool = False
 
 
+class TeamPresence(NamedTuple):
+    """Presence of a team at its match host.
+
+    `idle_seconds` is the time since its last request, None if it was never seen. `awaited_tags`
+    are the tags for which it waits, None for any.
+    """
+
+    idle_seconds: float | None
+    awaited_tags: tuple[str, ...] | None = None
+
+
 class MatchHost(Protocol):
     """Interface that a match host offers to the directors of contest and practice."""
 
@@ -146,8 +157,8 @@ class MatchHost(Protocol):
     def end_match(self, match_id: str, winner: TeamId | None, comment: str) -> None:
         """End a match by decision; without a winner it is a draw."""
 
-    def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
-        """Return the seconds since each player's last request; None for players never seen."""
+    def presence_by_player(self) -> Mapping[TeamId, TeamPresence]:
+        """Return the presence of each player."""
 
 
 class _MatchKey(NamedTuple):
@@ -160,12 +171,16 @@ class _MatchKey(NamedTuple):
 
 @dataclass
 class ContestMatches:
-    """Matches with the tag `contest_name`; their seeds are derived from `seed_secret`."""
+    """Matches with the tag `contest_name`; their seeds are derived from `seed_secret`.
+
+    They also have the tags in `more_tags`.
+    """
 
     match_host: MatchHost
     contest_name: str
     seed_secret: str
     turn_timeout: timedelta
+    more_tags: tuple[str, ...] = ()
     _summaries: dict[_MatchKey, MatchSummary] = field(default_factory=dict, init=False)
     _loaded_rounds: set[int] = field(default_factory=set, init=False)
 
@@ -236,6 +251,7 @@ class ContestMatches:
                 f"{self.contest_name}_Round{pairing.round}",
                 self.contest_name,
                 f"{self.contest_name}:{pairing.key}:{match_number}",
+                *self.more_tags,
             ),
             seed=str(int.from_bytes(digest[:7])),
             turn_timeout=self.turn_timeout,

@@ -1,6 +1,8 @@
 """Practice: a ladder between the teams that are present, for as long as there is time.
 
-A team is present if it has asked the arena for a match, or acted, a short while ago. A team
+A team is present if it has asked the arena for a match, or acted, a short while ago, and if it
+would find a match of practice by the tags for which it waits. A match of practice has the tag of
+the contest, too, so that a client that waits for the contest needs no second tag. A team
 that is present but does not play gets a break, longer each time, so that it costs other teams
 little. A match in which a team has let two turns in a row time out is ended. Like
 `ContestDirector`, this director keeps no state that matters: matches are identified by their
@@ -22,10 +24,10 @@ from cardsharp.contest.freeze import spectator_records
 from cardsharp.contest.match_host import ContestMatches, MatchHost, MatchSummary
 from cardsharp.contest.models import PracticeMatch, RatingSnapshot
 from cardsharp.contest.results import ContestRecords
+from cardsharp.contest.tag_check import finds_matches, is_present
 from cardsharp.core.clock import TimeSource
 from cardsharp.errors import ArenaError, MalformedResponse
 
-PRESENCE_SECONDS = 40.0  # seconds since its last request in which a team is present; a poll is 30 s
 MAX_MISSED_MATCHES = 2  # timeouts in a row after which a practice match is checked for absence
 INITIAL_BREAK = timedelta(minutes=1)  # break of a present team that did not play; then it doubles
 
@@ -39,7 +41,7 @@ class PracticeDirector:
         self._records, self._match_host, self._clock = records, match_host, clock
         settings, limit = records.settings, timedelta(seconds=records.settings.timeout)
         self._matches = ContestMatches(
-            match_host, settings.practice_tag, f"{settings.seed}:practice", limit
+            match_host, settings.practice_tag, f"{settings.seed}:practice", limit, (settings.name,)
         )
         self._practice_matches = {meeting.number: meeting for meeting in records.practice_matches()}
 
@@ -145,9 +147,12 @@ class PracticeDirector:
 
     def _find_present_teams(self, busy: set[TeamId]) -> list[TeamId]:
         """Return the present teams, including those at play."""
-        current_time, heard = self._clock(), self._match_host.idle_seconds_by_player()
+        current_time, settings = self._clock(), self._records.settings
         present = {
-            team for team, ago in heard.items() if ago is not None and ago <= PRESENCE_SECONDS
+            team
+            for team, presence in self._match_host.presence_by_player().items()
+            if is_present(presence)
+            and finds_matches(settings, presence.awaited_tags, is_practice=True)
         }
         rests = absence_break_end_by_team(self._practice_matches.values())
         present -= {team for team, until in rests.items() if until > current_time}

@@ -13,6 +13,7 @@ readers while it runs. They are stored in a local file, or in the arena's table 
 | contest#NAME#ruling   | PAIRING | a `Ruling`                                                    |
 | contest#NAME#act      | 00012   | an `AdminAction` of an organiser, by its number               |
 | contest#NAME#fault    | ID      | a team's `TeamFaults`, where it is played for                 |
+| contest#NAME#astray   | ID      | the tags for which a team waits, if no match has them         |
 | contest#NAME#result   | 00012   | a `PairingResult`, by its place                               |
 | contest#NAME#aside    | 00012   | a `PairingResult` of a match that counts no more              |
 | contest#NAME#freeze   | now     | a `ScoreboardFreeze`: since when spectators see no news       |
@@ -23,7 +24,7 @@ readers while it runs. They are stored in a local file, or in the arena's table 
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -49,13 +50,14 @@ from cardsharp.contest.teams import (
 )
 from cardsharp.core.credentials import digest_ha1
 from cardsharp.errors import ConfigError, WriteConflict
-from cardsharp.store.documents import Delete, Write
+from cardsharp.store.documents import Delete, Put, Write
 
 _RULING_ADAPTER = TypeAdapter(Ruling)
 RESULT = TypeAdapter(PairingResult)
 _PRACTICE_MATCH_ADAPTER = TypeAdapter(PracticeMatch)
 _RATING_SNAPSHOT_ADAPTER = TypeAdapter(models.RatingSnapshot)
 _TEAM_FAULTS_ADAPTER = TypeAdapter(TeamFaults)
+_TAGS_ADAPTER = TypeAdapter(tuple[str, ...])
 
 MAX_RECENT_FAULTS = 20  # faults of a team that are stored with their text; older ones are counted
 MAX_FAULT_LENGTH = 500  # characters of a stored fault
@@ -219,6 +221,24 @@ class ContestRecords(ContestTeamStore):
             document.key.sort_key: _TEAM_FAULTS_ADAPTER.validate_python(document.body)
             for document in self.documents_of("fault")
         }
+
+    def wrong_tags_by_team(self) -> dict[TeamId, tuple[str, ...]]:
+        """Return the teams that wait for tags that no match of the contest has, with the tags."""
+        return {
+            document.key.sort_key: _TAGS_ADAPTER.validate_python(document.body["tags"])
+            for document in self.documents_of("astray")
+        }
+
+    def save_wrong_tags(self, wrong_tags: Mapping[TeamId, tuple[str, ...]]) -> None:
+        """Save which teams wait for wrong tags now, in place of those saved before."""
+        existing = {document.key: document for document in self.documents_of("astray")}
+        puts = [
+            Put(self.document_key("astray", team), {"tags": list(tags)})
+            for team, tags in wrong_tags.items()
+        ]
+        deleted_keys = existing.keys() - {put.key for put in puts}
+        deletes = [Delete(key, existing[key].version) for key in sorted(deleted_keys)]
+        self.commit_in_batches([*puts, *deletes])
 
     def add_team_fault(self, team: TeamId, message: str, occurred_at: datetime) -> None:
         """Add a fault of a team."""

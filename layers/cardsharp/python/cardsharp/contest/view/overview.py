@@ -118,7 +118,7 @@ class RoundStatsRow:
     """Row of statistics: the matches with one tag, such as those of a round."""
 
     title: str
-    tag: str
+    tag: str | None
     pairings: int
     decided_pairings: int
     matches: int
@@ -277,7 +277,8 @@ class ContestOverview:
             yield _build_round_row(
                 f"Round {round_number}", f"{name}_Round{round_number}", round_results
             )
-        yield _build_round_row("All rounds", name, self.results)
+        # Practice matches have the tag of the contest as well, so it has no statistics of its own.
+        yield _build_round_row("All rounds", None, self.results)
 
     @property
     def practice_match_count(self) -> int:
@@ -325,7 +326,9 @@ class ContestOverview:
         return list(zip_longest(result.matches, result.facts))
 
 
-def _build_round_row(title: str, tag: str, results: Sequence[PairingResult]) -> RoundStatsRow:
+def _build_round_row(
+    title: str, tag: str | None, results: Sequence[PairingResult]
+) -> RoundStatsRow:
     played = [facts for result in results for _match, facts in result.finished_match_ids_and_facts]
     decided = sum(result.decided for result in results)
     of_all = mean_match_stats([(facts, range(len(facts.points))) for facts in played])

@@ -26,13 +26,15 @@ class ContestPageView(NamedTuple):
     """View of a contest that an arena serves.
 
     `contest_names` are the other contests. With `is_board` it is the view for a projector, which
-    fits on a screen of 1920 by 1080 pixels without scrolling.
+    fits on a screen of 1920 by 1080 pixels without scrolling. `tag_notices` tell this viewer
+    about teams that wait for wrong tags.
     """
 
     site: SiteInfo
     contest_names: Sequence[str] = ()
     is_board: bool = False
     current_time: datetime | None = None
+    tag_notices: Sequence[str] = ()
 
 
 def contest_page(
@@ -47,6 +49,7 @@ def contest_page(
         alone=None,
         others=view.contest_names,
         board=view.is_board,
+        notices=view.tag_notices,
         progress=_find_progress(view, status),
     )
 
@@ -54,9 +57,10 @@ def contest_page(
 def running_matches_fragment(
     view: ContestPageView, records: ContestRecords, running_matches: Iterable[LiveMatch] = ()
 ) -> str:
-    """Return the running matches as HTML: the part of the page that changes with every move."""
+    """Return notices and running matches as HTML: the parts that change with every move."""
     status = ContestOverview(records, running_matches)
-    return _render_page("running.jinja", status, progress=_find_progress(view, status))
+    progress = _find_progress(view, status)
+    return _render_page("fragment.jinja", status, progress=progress, notices=view.tag_notices)
 
 
 def _find_progress(view: ContestPageView, status: ContestOverview) -> ContestProgress | None:

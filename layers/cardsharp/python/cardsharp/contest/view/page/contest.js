@@ -2,7 +2,7 @@
 // rest of the page when it has changed. The server renders and escapes all of it.
 
 const PAUSE = 2000;
-const LIVE = ["summary", "teams", "bracket", "standings", "statistics", "charts", "practice", "pairings", "running"];
+const LIVE = ["summary", "notices", "teams", "bracket", "standings", "statistics", "charts", "practice", "pairings", "running"];
 
 const shown = new Map(); // the ETag of the last response by path
 

@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import cache, partial
@@ -67,6 +68,9 @@ class ExtraPages(Protocol):
         Only the organiser and their players may see them.
         """
 
+    def tag_notice(self, player: str, tags: AbstractSet[str]) -> str | None:
+        """Return what is wrong with the tags for which a player waits, or None."""
+
 
 class Arena:
     """One arena: its matches, its rules of admission and the application that serves them."""
@@ -76,7 +80,7 @@ class Arena:
         self.referee = Referee(self.lobby, self.book, config.randomness, config.clock)
         self._guard, self._watchdog_grace = RequestGuard(runtime, config), config.watchdog_grace
         self._links, self._extra_assets = list(_SITE_LINKS), list[AssetFolder]()
-        api = RestApi(self.referee, runtime, config)
+        self._api = RestApi(self.referee, runtime, config)
         layers = (
             (private_network_only, raw_path_middleware)
             if config.allow_plain_http
@@ -92,7 +96,7 @@ class Arena:
             )
 
         self.app = Starlette(
-            routes=[*api_routes(api, self._guard), *page_routes(pages, self._guard)],
+            routes=[*api_routes(self._api, self._guard), *page_routes(pages, self._guard)],
             middleware=[Middleware(layer) for layer in layers],
             exception_handlers={HTTPException: _handle_http_error, Exception: _handle_bug},
             lifespan=self._lifespan,
@@ -104,6 +108,7 @@ class Arena:
         self._links.insert(0, (pages.title, pages.path))
         self._extra_assets.append(pages.assets)
         self.referee.hidden_matches = pages.hidden_match_predicate
+        self._api.tag_notice = pages.tag_notice
         self.app.router.routes.extend(
             pages.build_routes(self._build_site_info, self.lobby, self._guard)
         )

@@ -1,5 +1,10 @@
 """The endpoints of the REST API, one method each (docs/spec/arena.md sections 3 and 4)."""
 
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -50,6 +55,11 @@ from cardsharp.server.service_errors import OutOfTurn
 
 GREETING = "Hello World. I am the SAP Labs CEE Hub Programming Competition 2023 Arena server."
 MAX_REPEATS = 60
+NOTICE_HEADER = "X-Arena-Notice"
+_HEADER_CHARACTERS = " !\"#$%&'()*+,-./:;<=>?@[]_"  # what a header holds as it is
+
+TagNotice = Callable[[str, AbstractSet[str]], str | None]
+"""Returns what is wrong with the tags for which a player waits, or None."""
 
 
 class RestApi:
@@ -57,6 +67,8 @@ class RestApi:
 
     def __init__(self, referee: Referee, runtime: ArenaDependencies, config: ArenaConfig) -> None:
         self._referee, self._runtime, self._config = referee, runtime, config
+        # Replaced by the pages of a contest, which alone know the tags of its matches.
+        self.tag_notice: TagNotice = lambda _player, _tags: None
 
     # --- diagnostic, players ---------------------------------------------------------------
 
@@ -80,13 +92,19 @@ class RestApi:
         return json_response(body if user.country is None else {**body, "country": user.country})
 
     async def list_players(self, request: Request, _admin: User) -> Response:
-        """GET /api/players; with `idle`, which is ours, each with how long ago it was heard of."""
+        """GET /api/players; with `idle`, which is ours, each with its presence.
+
+        That is the time since it was heard of, and the tags for which it waits.
+        """
         players = self._runtime.users.players_by_id.values()
         records = [player.public_json() for player in players]
         if query_flag(request.query_params, "idle"):
-            idle = self._runtime.presence.idle_seconds_by_player(self._referee.current_time())
+            activities = self._runtime.presence.activity_by_player()
+            current_time = self._referee.current_time()
             for record, player in zip(records, players, strict=True):
-                record["idleSeconds"] = idle.get(player.id)
+                activity = activities.get(player.id)
+                record["idleSeconds"] = activity and activity.idle_seconds(current_time)
+                record["awaitedTags"] = activity and activity.awaited_tags
         return json_response(records)
 
     async def get_player(self, request: Request, user: User) -> Response:
@@ -105,8 +123,11 @@ class RestApi:
         """Serve GET /api/matches: the list of matches, after a wait if requested."""
         query = request.query_params
         match_filter = parse_filter(query)
-        if query_flag(query, "active") or query_flag(query, "wait"):
-            self._record_activity(user)
+        waits = query_flag(query, "active") or query_flag(query, "wait")
+        if waits and user.is_player:
+            self._runtime.presence.record_poll(
+                user.id, self._referee.current_time(), match_filter.tags
+            )
         matches = self._select_matches(user, match_filter)
         if not matches and query_flag(query, "wait"):
             signal = _choose_wait_topic(user, match_filter)
@@ -114,10 +135,20 @@ class RestApi:
                 request, user, signal, lambda: bool(self._select_matches(user, match_filter))
             )
             matches = self._select_matches(user, match_filter)
+        headers = {} if matches or not waits else await self._notice_header(user, match_filter)
         if query_flag(query, "condensed"):
-            return json_response([condensed_view(match, self._runtime.users) for match in matches])
+            views = [condensed_view(match, self._runtime.users) for match in matches]
+            return json_response(views, headers=headers)
         look = ViewOptions(user)
-        return json_response([list_view(match, look) for match in matches])
+        return json_response([list_view(match, look) for match in matches], headers=headers)
+
+    async def _notice_header(self, user: User, match_filter: MatchFilter) -> dict[str, str]:
+        """Return the header that tells a player that it waits for the wrong tags, if it does."""
+        if match_filter.tags is None:
+            return {}
+        # Beside the loop, as it may read the contest, and no player is to wait for that.
+        notice = await run_in_threadpool(self.tag_notice, user.id, match_filter.tags)
+        return {} if notice is None else {NOTICE_HEADER: quote(notice, safe=_HEADER_CHARACTERS)}
 
     async def create_match(self, request: Request, user: User) -> Response:
         """POST /api/matches."""

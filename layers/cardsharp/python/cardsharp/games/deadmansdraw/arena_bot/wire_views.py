@@ -241,7 +241,8 @@ class PlayerView(_WireView):
     """A player in the arena's list.
 
     `idle_seconds` is the time since it asked for a match or acted, None if it never did. If an
-    arena does not report it, every player counts as present.
+    arena does not report it, every player counts as present. `awaited_tags` are the tags for
+    which it waits, None for any.
     """
 
     model_config = ConfigDict(defer_build=True)
@@ -249,6 +250,7 @@ class PlayerView(_WireView):
     id: str = Field(alias="_id")
     name: str
     idle_seconds: float | None = 0.0
+    awaited_tags: tuple[str, ...] | None = None
 
 
 class HelloView(_WireView):

@@ -10,6 +10,7 @@ from cardsharp.contest.match_host import (
     MatchRequest,
     MatchResultFacts,
     MatchSummary,
+    TeamPresence,
 )
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
     count_turn_results_and_moves,
@@ -96,9 +97,12 @@ class ArenaMatchHost:
         """End a match by decision."""
         self._arena.terminate(match_id, winner, comment)
 
-    def idle_seconds_by_player(self) -> Mapping[TeamId, float | None]:
-        """Return the seconds since the last activity of each player, None if there was none."""
-        return {player.id: player.idle_seconds for player in self._arena.players_with_idle_times()}
+    def presence_by_player(self) -> Mapping[TeamId, TeamPresence]:
+        """Return the presence of each player, as the arena last heard of it."""
+        return {
+            player.id: TeamPresence(player.idle_seconds, player.awaited_tags)
+            for player in self._arena.players_with_idle_times()
+        }
 
 
 def _to_match_summary(view: MatchView) -> MatchSummary:

@@ -15,7 +15,7 @@ from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.errors import WriteConflict
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
-from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER, PlayerAccount
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions, list_view
@@ -45,17 +45,24 @@ class InProcessArena:
         self._presence = DynamoPresence(table)
 
     def players_with_idle_times(self) -> list[PlayerView]:
-        """Return all players, each with the seconds since its last activity."""
-        idle = self._presence.idle_seconds_by_player(self._referee.current_time())
-        accounts = self._referee.book.players_by_id.values()
-        return [
-            PlayerView(
+        """Return all players, each with the time since its last activity, and its tags."""
+        current_time, activities = (
+            self._referee.current_time(),
+            self._presence.activity_by_player(),
+        )
+
+        def build_view(account: PlayerAccount) -> PlayerView:
+            activity = activities.get(account.id)
+            if self._is_house_player(account.id):
+                return PlayerView(id=account.id, name=account.name, idle_seconds=0.0)
+            return PlayerView(
                 id=account.id,
                 name=account.name,
-                idle_seconds=0.0 if self._is_house_player(account.id) else idle.get(account.id),
+                idle_seconds=None if activity is None else activity.idle_seconds(current_time),
+                awaited_tags=None if activity is None else activity.awaited_tags,
             )
-            for account in accounts
-        ]
+
+        return list(map(build_view, self._referee.book.players_by_id.values()))
 
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchView]:
         """Return the matches with these ids and those created here whose first tag is in `tags`."""

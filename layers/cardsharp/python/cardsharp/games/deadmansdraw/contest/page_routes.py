@@ -1,7 +1,10 @@
 """Routes of the contest pages at their arena, and the access to them."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -10,6 +13,7 @@ from starlette.routing import Route
 
 from cardsharp.contest.match_host import LiveMatch
 from cardsharp.core.clock import TimeSource, utc_now
+from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.arena.access.path_matching import CaseInsensitiveRoute
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     Endpoint,
@@ -23,11 +27,22 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRep
 from cardsharp.pages.assets import HEADERS, AssetFolder
 
 if TYPE_CHECKING:
+    from cardsharp.contest.models import ContestSettings
     from cardsharp.contest.repository import ContestRepository
+    from cardsharp.contest.results import ContestRecords
     from cardsharp.pages.templates import SiteInfo
 
 # Named here, because to import `contest.view.pages` takes long and no player needs it.
 CONTEST_ASSETS = AssetFolder("cardsharp.contest.view", "page", ("contest.css", "contest.js"))
+CACHE_TIME = timedelta(seconds=10)  # in which a contest's start and a new team are noticed
+
+
+class _OpenContest(NamedTuple):
+    """A contest that is not over: its settings, its stage and its teams."""
+
+    settings: "ContestSettings"
+    is_practising: bool
+    teams: frozenset[str]
 
 
 class ContestPages:
@@ -43,6 +58,8 @@ class ContestPages:
         self, contests: "Callable[[], ContestRepository]", clock: TimeSource = utc_now
     ) -> None:
         self._contests, self._clock = contests, clock
+        self._open_contests: list[_OpenContest] = []
+        self._cache_expiry = datetime.min.replace(tzinfo=UTC)
 
     def hidden_match_predicate(self) -> Callable[[ArenaMatch], bool]:
         """Return a function that is True for the matches to hide.
@@ -65,6 +82,38 @@ class ContestPages:
             )
 
         return hidden
+
+    def tag_notice(self, player: str, tags: AbstractSet[str]) -> str | None:
+        """Return what is wrong with the tags for which a team waits, or None."""
+        # Slow to load, and needed by no player whose matches begin.
+        from cardsharp.contest.tag_check import finds_matches, tag_notice  # noqa: PLC0415
+
+        for contest in self._load_open_contests():
+            if player in contest.teams:
+                is_right = finds_matches(contest.settings, tags, is_practice=contest.is_practising)
+                return None if is_right else tag_notice(contest.settings)
+        return None
+
+    def _load_open_contests(self) -> "list[_OpenContest]":
+        """Return the contests that are not over, as they were at most `CACHE_TIME` ago."""
+        from cardsharp.contest.models import ContestStage  # noqa: PLC0415 - as above
+        from cardsharp.contest.tag_check import is_practising  # noqa: PLC0415 - as above
+
+        current_time = self._clock()
+        if current_time >= self._cache_expiry:
+            self._cache_expiry = current_time + CACHE_TIME
+            contests = self._contests()
+            with suppress(StoreError):  # the next poll reads it again
+                self._open_contests = [
+                    _OpenContest(
+                        records.settings,
+                        is_practising(records),
+                        frozenset(team.id for team in records.teams()),
+                    )
+                    for records in map(contests.get, contests.contest_names())
+                    if records.stage is not ContestStage.OVER
+                ]
+        return self._open_contests
 
     def build_routes(
         self, site: "Callable[[], SiteInfo]", matches: MatchRepository, guard: RequestGuard
@@ -92,7 +141,8 @@ class ContestPages:
                     records = spectator_records(records, self._clock())
                 draw = contest_page if is_full_page else running_matches_fragment
                 is_board = request.query_params.get("view") == "board"
-                view = ContestPageView(site(), other_names, is_board, self._clock())
+                notices = _build_tag_notices(contests.get(name), user)
+                view = ContestPageView(site(), other_names, is_board, self._clock(), notices)
                 html = draw(view, records, () if records.frozen_at else running)
                 return with_etag(HTMLResponse(html, headers=HEADERS))
 
@@ -123,3 +173,17 @@ def to_live_match(match: ArenaMatch) -> LiveMatch:
         # Teams may give their own practice matches any tag.
         is_foreign=match.pairing.creator is not None,
     )
+
+
+def _build_tag_notices(records: "ContestRecords", user: User) -> list[str]:
+    """Return what the page tells a team about its tags, and the organiser about all teams."""
+    from cardsharp.contest.tag_check import tag_notice, wrong_tags_line  # noqa: PLC0415 - as above
+
+    wrong_tags = records.wrong_tags_by_team()
+    if user.is_admin:
+        names = records.team_names_with_removed()
+        return [
+            wrong_tags_line(records.settings, names.get(team, team), tags)
+            for team, tags in wrong_tags.items()
+        ]
+    return [tag_notice(records.settings)] if user.id in wrong_tags else []
