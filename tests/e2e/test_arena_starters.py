@@ -8,11 +8,22 @@ import signal
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
 import requests
-from support.arena_server import ADMIN, ALICE, BOB, DUMMY, PASSWORDS, ArenaHttpClient, running_arena
+from support.arena_server import (
+    ADMIN,
+    ALICE,
+    BOB,
+    DUMMY,
+    NAMES,
+    PASSWORDS,
+    ArenaHttpClient,
+    running_arena,
+)
+from support.ports import unused_port
 from support.starters import START_COMMANDS, STARTERS_DIR, StarterProcess, start_starter
 from support.waiting import HANG_SECONDS, wait_until
 
@@ -50,10 +61,34 @@ def start_bot(kit: str, url: str, player: str, *options: str, password: str = ""
     return start_starter(kit, url, player, *options, password=password or PASSWORDS[player])
 
 
-@for_each_starter("curl", "java")
+WAIT_LINE = "Player {} waits for {} at {}"
+LOST_LINE = re.compile(r"The arena does not answer \(.{2,}\)\. Trying again every second\.")
+
+
+def result_lines(match: dict[str, Any], player: str) -> list[str]:
+    """Return the lines that a starter prints about a finished match."""
+    seat = match["playerids"].index(player)
+    names = " against ".join(NAMES[name] for name in match["playerids"])
+    points = [sum(max(values) for values in bank.values()) for bank in match["state"]["banks"]]
+    result = {None: "drawn", seat: "won", 1 - seat: "lost"}[match["state"]["winnerIdx"]]
+    title = f"Match {match['_id']}, {names}"
+    return [f"{title}: begins", f"{title}: {result} {points[seat]}:{points[1 - seat]}"]
+
+
+def has_acted(client: ArenaHttpClient, match: dict[str, Any], player: str) -> bool:
+    """Return True if a player has acted in a match."""
+    full_match = client.get(f"/api/matches/{match['_id']}?showevents=1", ADMIN).json()
+    seat = match["playerids"].index(player)
+    return any(
+        event.get("playerIndex") == seat for move in full_match["moves"] for event in move["events"]
+    )
+
+
+@for_each_starter("curl", "java", "go")
 def test_a_starter_practises_against_the_dummy_played_by_it(
     kit: str, arena_and_client: ArenaAndClient
 ) -> None:
+    """It says at its start for whom it waits for what, and when the match begins and ends."""
     arena, client = arena_and_client
     dummy = start_bot(kit, arena.url, DUMMY)
     try:
@@ -63,24 +98,28 @@ def test_a_starter_practises_against_the_dummy_played_by_it(
         assert dummy.poll() is None, dummy.communicate()
     finally:
         os.killpg(dummy.pid, signal.SIGKILL)  # the script's curl as well
-        dummy_output = dummy.communicate()
-    assert (error_output, dummy_output) == ("", ("", ""))
+        dummy_output, dummy_error_output = dummy.communicate()
+    assert (error_output, dummy_error_output) == ("", "")
     (match,) = client.get("/api/matches", ADMIN).json()
     assert match["playerids"] == [ALICE, DUMMY]
     assert "timeoutCount" not in match["state"]
-    assert output.strip() == {0: "won", 1: "lost", None: "drawn"}[match["state"]["winnerIdx"]]
+    wait_line = WAIT_LINE.format(ALICE, "a practice match", arena.url)
+    assert output.splitlines() == [wait_line, *result_lines(match, ALICE)]
+    wait_line = WAIT_LINE.format(DUMMY, "all its matches", arena.url)
+    assert dummy_output.splitlines()[:2] == [wait_line, result_lines(match, DUMMY)[0]]
 
 
-@for_each_starter("curl", "java")
+@for_each_starter("curl", "java", "go")
 def test_a_starter_plays_all_matches_with_its_tag_and_no_other(
     kit: str, arena_and_client: ArenaAndClient
 ) -> None:
+    """It prints the begin of each match, and its result at the latest when the next one begins."""
     arena, client = arena_and_client
     for tag in ("cup", "cup", "other"):
         match_request = {"playerids": [ALICE, BOB], "tags": [tag], "drawPile": SHORT_DRAW_PILE}
         client.post("/api/matches", ADMIN, match_request)
     expected_other_matches = client.get("/api/matches?tags=other", ADMIN).json()
-    bots = [start_bot(kit, arena.url, player, "cup") for player in (ALICE, BOB)]
+    bots = {player: start_bot(kit, arena.url, player, "cup") for player in (ALICE, BOB)}
 
     def read_finished_flags(tag: str) -> list[bool]:
         matches = client.get(f"/api/matches?condensed=1&tags={tag}", ADMIN).json()
@@ -88,26 +127,89 @@ def test_a_starter_plays_all_matches_with_its_tag_and_no_other(
 
     try:
         wait_until(lambda: read_finished_flags("cup") == [True, True])
+        client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB], "tags": ["cup"]})
+        wait_until(lambda: read_finished_flags("cup") == [True] * 3)
     finally:
-        for bot in bots:
+        for bot in bots.values():
             os.killpg(bot.pid, signal.SIGKILL)
-    assert [bot.communicate() for bot in bots] == [("", "")] * 2
+    matches = client.get("/api/matches?tags=cup", ADMIN).json()
+    last_match, *ended_matches = matches
+    for player, bot in bots.items():
+        output, error_output = bot.communicate()
+        wait_line, *lines = output.splitlines()
+        assert error_output == ""
+        assert wait_line == WAIT_LINE.format(player, "matches with the tag cup", arena.url)
+        # A player that had no turn in a match that was soon through knows nothing of it.
+        expected_lines = {
+            line
+            for match in ended_matches
+            if has_acted(client, match, player)
+            for line in result_lines(match, player)
+        }
+        assert {*lines[: len(expected_lines)]} == expected_lines
+        assert lines[len(expected_lines)] == result_lines(last_match, player)[0]
     assert client.get("/api/matches?tags=other", ADMIN).json() == expected_other_matches
 
 
-@for_each_starter("java")
+@for_each_starter("java", "go")
 def test_a_starter_explains_why_it_cannot_play(kit: str, arena_and_client: ArenaAndClient) -> None:
     """A starter reports a wrong password, an unencrypted URL and unknown arguments."""
-    for url, password, options, exit_code, message in (
-        (arena_and_client[0].url, "wrong", (), 1, "Unauthorized: are ID and ARENA_PASSWORD right?"),
-        ("http://localhost.example.org", "", (), 1, "use https://"),
-        ("http://127.0.0.1", "", ("cup", "more"), 2, "URL ID [TAG | --practice]"),
+    arena_url = arena_and_client[0].url
+    waits = WAIT_LINE.format(ALICE, "all its matches", arena_url) + "\n"
+    for url, password, options, exit_code, waits_line, message in (
+        (arena_url, "wrong", (), 1, waits, "Unauthorized: are ID and ARENA_PASSWORD right?"),
+        ("http://localhost.example.org", "", (), 1, "", "use https://, or --insecure"),
+        ("http://127.0.0.1", "", ("cup", "more"), 2, "", "URL ID [TAG | --practice] [--insecure]"),
     ):
         bot = start_bot(kit, url, ALICE, *options, password=password)
         output, error_output = bot.communicate(timeout=HANG_SECONDS)
-        assert (bot.returncode, output, message in error_output) == (exit_code, "", True), (
-            error_output
-        )
+        expected_code = 1 if kit == "go" else exit_code  # `go run` exits with 1 for any failure
+        assert (bot.returncode, output, message in error_output) == (
+            expected_code,
+            waits_line,
+            True,
+        ), error_output
+
+
+@for_each_starter("curl", "java", "go")
+def test_a_starter_plays_over_plain_http_if_told_so_and_survives_a_restart(
+    kit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It warns, says in one line each that the arena is gone and back, and plays on.
+
+    It also tells what the arena notices about its tags.
+    """
+    settings = {"host": "0.0.0.0", "allow_plain_http": True, "port": unused_port()}  # noqa: S104
+    url = f"http://127.0.0.2:{settings['port']}"  # to a starter this is another machine
+    options: tuple[str, ...] = ("--insecure",)
+    if kit == "python":
+        monkeypatch.setenv("ARENA_INSECURE", "1")
+        options = ()
+    bots = []
+    try:
+        with running_arena(tmp_path, data_file=tmp_path / "arena.db", **settings) as (_, client):
+            bots = [start_bot(kit, url, player, "cup", *options) for player in (ALICE, BOB)]
+            client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB], "tags": ["cup"]})
+            wait_until(lambda: client.get("/api/matches", ADMIN).json()[0]["turnCount"] > 3)
+        sleep(3)
+        with running_arena(tmp_path, data_file=tmp_path / "arena.db", **settings) as (_, client):
+            wait_until(lambda: "winnerIdx" in client.get("/api/matches", ADMIN).json()[0]["state"])
+            match_request = {"playerids": [ALICE, BOB], "tags": ["cup"]}
+            client.post("/api/matches", ADMIN, match_request)  # it reports the result of the last
+            wait_until(lambda: client.get("/api/matches", ADMIN).json()[0]["turnCount"] > 3)
+            match = client.get("/api/matches?sortasc=1", ADMIN).json()[0]
+    finally:
+        for bot in bots:
+            os.killpg(bot.pid, signal.SIGKILL)
+    for bot, player in zip(bots, (ALICE, BOB), strict=True):
+        output, error_output = bot.communicate()
+        assert error_output == "Warning: others in this network can read the password.\n"
+        lines = output.splitlines()
+        lost_indexes = [index for index, line in enumerate(lines) if LOST_LINE.fullmatch(line)]
+        assert lines.index("The arena answers again.") > lost_indexes[0]
+        assert len(lost_indexes) <= 2, "once for each time that the arena was closed"
+        assert [lines.count(line) for line in result_lines(match, player)] == [1, 1], output
+        assert len(lines) <= 7
 
 
 def test_the_python_starter_pauses_if_the_rate_limit_is_exhausted(

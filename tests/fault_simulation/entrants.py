@@ -87,7 +87,9 @@ def _play_starter(team: SimulatedTeam, thinking_seconds: Callable[[], float] = l
         team.simulation.sleep(thinking_seconds())
         return decide(match)
 
-    overrides = {"decide": decide_slowly, "print": lambda *_: None}
+    # What it prints of its matches takes requests of its own, which a plain client does not send.
+    overrides = {"decide": decide_slowly, "report": lambda *_, **__: False}
+    overrides["print"] = lambda *_: None
     bot["play"].__globals__.update(overrides, time=SimpleNamespace(sleep=team.simulation.sleep))
     bot["play"](session, f"{URL}/api/matches", team.tags)
 

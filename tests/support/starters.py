@@ -14,6 +14,7 @@ START_COMMANDS = {
     "javascript": ["node", "javascript/bot.mjs"],
     "curl": ["bash", "curl/bot.sh"],
     "java": ["java", "java/Bot.java"],
+    "go": ["go", "run", "go/bot.go"],
 }
 REQUIRED_PROGRAMS = {"curl": ["bash", "curl", "jq"]}
 

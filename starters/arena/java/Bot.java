@@ -12,7 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Plays Dead Man's Draw at an arena: java Bot.java URL ID [TAG | --practice] */
+/** Plays Dead Man's Draw at an arena: java Bot.java URL ID [TAG | --practice] [--insecure] */
 public class Bot {
     /** A long poll takes up to 30 s. The arena delays too frequent requests by up to 10 s more. */
     static final Duration LIMIT = Duration.ofSeconds(45);
@@ -37,47 +37,94 @@ public class Bot {
         this.credentials = "Basic " + Base64.getEncoder().encodeToString(pair);
     }
 
-    /** Play one match against the dummy and return its result. */
-    String practise() throws InterruptedException {
+    /** Your seat, 0 or 1, in each match that runs. */
+    final Map<String, Integer> seats = new LinkedHashMap<>();
+    boolean isLost = false;
+
+    /** Play all matches with the tag forever, or one match against the dummy to its end. */
+    void play(String entry) throws InterruptedException {
+        boolean practises = entry.equals("--practice");
         String body = "{\"playerids\": [\"" + player + "\", \"" + "0".repeat(24) + "\"]}";
-        String match = null;
+        String tags = entry.isEmpty() ? "" : "&tags=" + URLEncoder.encode(entry, StandardCharsets.UTF_8);
+        String look = practises ? null : matches + "?active=1&wait=1" + tags;
         while (true) {
             try {
-                if (match == null) {
-                    match = matches + "/" + ((Map<?, ?>) ask(matches, body).json()).get("id");
+                if (look == null) {
+                    Object id = ((Map<?, ?>) ask(matches, body).json()).get("id");
+                    look = matches + "/" + id + "?waitactive=1";
                 }
-                Answer answer = ask(match + "?waitactive=1", null);
-                Map<?, ?> view = (Map<?, ?>) answer.json();
-                if (answer.status == 410) {
-                    Object winner = ((Map<?, ?>) view.get("state")).get("winnerIdx");
-                    return winner == null ? "drawn" : winner.equals(0L) ? "won" : "lost";
+                Answer answer = ask(look, null);
+                if (isLost) System.out.println("The arena answers again.");
+                isLost = false;
+                List<?> found = answer.status != 200 ? List.of()
+                    : practises ? List.of(answer.json()) : (List<?>) answer.json();
+                begin(found);
+                if (answer.status == 410) return;
+                for (Object match : found) {
+                    Map<?, ?> view = (Map<?, ?>) match;
+                    ask(matches + "/" + view.get("_id"), decide(view));
                 }
-                if (answer.status == 200) ask(match, decide(view));
             } catch (IOException error) {
                 rest(error);
             }
         }
     }
 
-    /** Play all matches with the tag, forever. */
-    void serve(String tag) throws InterruptedException {
-        String named = tag.isEmpty() ? "" : "&tags=" + URLEncoder.encode(tag, StandardCharsets.UTF_8);
-        while (true) {
-            try {
-                for (Object match : (List<?>) ask(matches + "?active=1&wait=1" + named, null).json()) {
-                    ask(matches + "/" + ((Map<?, ?>) match).get("_id"), decide((Map<?, ?>) match));
-                }
-            } catch (IOException error) {
-                rest(error);
+    /** Report the matches that are new, and those that may be over since. */
+    void begin(List<?> found) throws IOException, InterruptedException {
+        Map<String, Integer> fresh = new LinkedHashMap<>();
+        for (Object match : found) {
+            Map<?, ?> view = (Map<?, ?>) match;
+            String id = (String) view.get("_id");
+            if (!seats.containsKey(id)) fresh.put(id, ((List<?>) view.get("playerids")).indexOf(player));
+        }
+        if (!fresh.isEmpty() || found.isEmpty()) {
+            for (String match : List.copyOf(seats.keySet())) {
+                if (report(match, seats.get(match), false)) seats.remove(match);
             }
         }
+        for (String match : fresh.keySet()) {
+            report(match, fresh.get(match), true);
+            seats.put(match, fresh.get(match));
+        }
+    }
+
+    /** Print that a match begins, or its result if it is over; return true if it is over. */
+    boolean report(String id, int seat, boolean begins) throws IOException, InterruptedException {
+        Map<?, ?> match = (Map<?, ?>) ask(matches + "/" + id + "?condensed=1", null).json();
+        List<?> names = (List<?>) match.get("playernames"), data = (List<?>) match.get("playerdata");
+        Map<?, ?> mine = (Map<?, ?>) data.get(seat), other = (Map<?, ?>) data.get(1 - seat);
+        String title = "Match " + id + ", " + names.get(0) + " against " + names.get(1) + ": ";
+        boolean isOver = (Boolean) match.get("finished");
+        if (begins) {
+            System.out.println(title + "begins");
+        } else if (isOver) {
+            String result = (Boolean) mine.get("winner") ? "won"
+                : (Boolean) other.get("winner") ? "lost" : "drawn";
+            System.out.println(title + result + " " + mine.get("bankvalue") + ":" + other.get("bankvalue"));
+        }
+        return isOver;
     }
 
     /** Wait a second after an error; the next request shows whether the action was applied. */
-    static void rest(IOException error) throws InterruptedException {
-        String why = error.getMessage();
-        System.out.println(why == null ? "The arena does not answer: " + error : why);
+    void rest(IOException error) throws InterruptedException {
+        String why = error instanceof Refused ? error.getMessage() : "";
+        if (why.startsWith("404")) seats.clear(); // a restarted arena may have lost its matches
+        if (why.startsWith("4")) {
+            System.out.println(why);
+        } else if (!isLost) {
+            String reason = why.isEmpty() ? error.getClass().getSimpleName() : why.substring(0, 3);
+            System.out.println("The arena does not answer (" + reason + "). Trying again every second.");
+            isLost = true;
+        }
         Thread.sleep(1000);
+    }
+
+    /** An answer with another status than those of the API's success. */
+    static class Refused extends IOException {
+        Refused(String message) {
+            super(message);
+        }
     }
 
     record Answer(int status, String text) {
@@ -99,8 +146,9 @@ public class Bot {
             Thread.sleep(1000);
         }
         if (status != 200 && status != 409 && status != 410) {
-            throw new IOException(status + " " + answer.body());
+            throw new Refused(status + " " + answer.body());
         }
+        answer.headers().firstValue("X-Arena-Notice").ifPresent(System.out::println);
         return new Answer(status, answer.body());
     }
 
@@ -111,18 +159,27 @@ public class Bot {
 
     public static void main(String[] given) throws InterruptedException {
         String password = System.getenv("ARENA_PASSWORD");
-        if (given.length < 2 || given.length > 3 || password == null) {
-            stop(2, "java Bot.java URL ID [TAG | --practice]; set ARENA_PASSWORD to the password.");
+        List<String> words = new ArrayList<>(List.of(given));
+        boolean insecure = words.removeIf("--insecure"::equals)
+            || "1".equals(System.getenv("ARENA_INSECURE"));
+        if (words.size() < 2 || words.size() > 3 || password == null) {
+            stop(2, "java Bot.java URL ID [TAG | --practice] [--insecure]; "
+                + "set ARENA_PASSWORD to the password.");
         }
-        URI where = URI.create(given[0]);
+        URI where = URI.create(words.get(0));
         if (!"https".equals(where.getScheme())
             && !List.of("127.0.0.1", "localhost").contains(String.valueOf(where.getHost()))) {
-            stop(1, "Others could read the password in transit; use https://.");
+            if (!insecure) {
+                stop(1, "Others could read the password in transit: use https://, "
+                    + "or --insecure in a network that you trust.");
+            }
+            System.err.println("Warning: others in this network can read the password.");
         }
-        Bot bot = new Bot(given[0], given[1], password);
-        String entry = given.length == 3 ? given[2] : "";
-        if (entry.equals("--practice")) System.out.println(bot.practise());
-        else bot.serve(entry);
+        String entry = words.size() == 3 ? words.get(2) : "";
+        String wish = entry.equals("--practice") ? "a practice match"
+            : entry.isEmpty() ? "all its matches" : "matches with the tag " + entry;
+        System.out.println("Player " + words.get(1) + " waits for " + wish + " at " + words.get(0));
+        new Bot(words.get(0), words.get(1), password).play(entry);
     }
 
     /** Parse JSON into maps, lists, strings, integers, other numbers, booleans and null. */
