@@ -33,12 +33,12 @@ def pairing_line(result: PairingResult, team_names: TeamNames, contest_format: F
 def practice_match_line(match: PracticeMatch, team_names: TeamNames) -> str:
     """Return a line with the result of a practice match."""
     row = practice_match_row(match, team_names)
-    pair, departed = (
+    pair, absent_names = (
         " - ".join(_to_display_names(match.teams, team_names)),
         _to_display_names(match.gone, team_names),
     )
     won = f"winner {row['winner']}" if row["winner"] else "drawn"
-    outcome_text = f"left by {' and '.join(departed)}" if departed else won
+    outcome_text = f"missed by {' and '.join(absent_names)}" if absent_names else won
     return f"practice {match.number}: {pair} {row['points']}, {outcome_text}"
 
 
@@ -123,7 +123,7 @@ def practice_match_row(match: PracticeMatch, team_names: TeamNames) -> Row:
         "teams": _to_display_names(match.teams, team_names),
         "points": _format_score(match.facts.points),
         "winner": None if match.winner is None else team_names.get(match.winner, match.winner),
-        "left by": _to_display_names(match.gone, team_names),
+        "missed by": _to_display_names(match.gone, team_names),
         "seconds": round(match.facts.seconds, 1),
         "ended": match.at.isoformat(timespec="seconds"),
         "match": match.match,
@@ -142,7 +142,7 @@ def practice_ladder_rows(records: ContestRecords, team_names: TeamNames) -> list
             "won": row.wins,
             "drawn": row.ties,
             "lost": row.losses,
-            "left": row.missed_matches,
+            "missed": row.missed_matches,
         }
         for place, row in enumerate(practice_ladder(records), 1)
     ]

@@ -168,11 +168,11 @@ def test_practice_results_are_displayed_in_every_format(
     first, second = cli("contest", "results", str(folder), "--practice", "--json").json()
     assert first["teams"] == ["One", "Two"]
     assert (first["points"], first["winner"], first["seconds"]) == ("9:40", "Two", 61.2)
-    assert second["left by"] == ["Two"]
+    assert second["missed by"] == ["Two"]
     csv_text = cli("contest", "results", str(folder), "--practice", "--csv").out
     assert next(csv.DictReader(io.StringIO(csv_text)))["winner"] == "Two"
     rows = cli("contest", "status", str(folder), "--json").json()["practice"]
-    assert [(row["team"], row["matches"], row["won"], row["left"]) for row in rows] == [
+    assert [(row["team"], row["matches"], row["won"], row["missed"]) for row in rows] == [
         ("Two", 2, 1, 1),
         ("One", 2, 0, 1),
         ("=Never", 0, 0, 0),

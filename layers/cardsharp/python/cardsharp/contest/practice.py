@@ -119,7 +119,7 @@ class PracticeDirector:
         account = self._match_host.match_report(running.id)
         if account.absent_teams and not account.is_over:
             present_teams = [team for team in account.teams if team not in account.absent_teams]
-            comment = f"A team has left practice match {match_number}."
+            comment = f"A team has missed practice match {match_number}."
             self._match_host.end_match(
                 running.id, present_teams[0] if present_teams else None, comment
             )
