@@ -23,10 +23,8 @@ from cardsharp.contest.models import TeamEntry
 from cardsharp.contest.results import ContestRecords
 from cardsharp.core.credentials import Credentials, digest_ha1
 from cardsharp.errors import CardsharpError, InvalidInput, StoreError
-from cardsharp.games.deadmansdraw.arena.access.quotas import CLOUD_QUOTAS
-from cardsharp.games.deadmansdraw.arena.access.throttling import MAX_PER_ADDRESS
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN, DUMMY_ID, PlayerAccount
-from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, with_contest_limits
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
@@ -196,7 +194,7 @@ def run_arena_and_local_players(
             register_strategy(strategy)  # so that an error is reported before anything begins
     players = _LocalPlayers(contest)
     config = replace(
-        _build_arena_config(contest.arena_file, listen_options, len(teams)),
+        build_arena_config(contest.arena_file, listen_options, len(teams)),
         load_players=lambda: players.accounts,
         unthrottled_users=players.passwords.keys(),
         admin_password=organiser,
@@ -212,23 +210,16 @@ def run_arena_and_local_players(
         yield arena.url, client
 
 
-def _build_arena_config(
+def build_arena_config(
     data_file: Path, listen_options: ArenaServerOptions, team_count: int
 ) -> ArenaConfig:
     """Return the arena configuration for a contest of `team_count` teams, without its players."""
-    return ArenaConfig(
+    config = ArenaConfig(
         **listen_options.arena_config_fields,
         data_file=data_file,
         watchdog_grace=timedelta(seconds=1),
-        quotas=CLOUD_QUOTAS,
-        throttle=True,
-        # The original's limit of 100 would slow programs that answer at once, and cost them turns.
-        max_per_user=MAX_PER_ADDRESS,
-        # All teams of a contest may share one address, so its limit is that of all teams together.
-        # An attacker may share it too. So the limit delays only requests without a valid password.
-        max_per_address=MAX_PER_ADDRESS * team_count,
-        is_shared_address=True,
     )
+    return with_contest_limits(config, team_count)
 
 
 ReportFault = Callable[[TeamId, object], None]  # reports a failure of a team's code

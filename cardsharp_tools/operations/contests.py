@@ -45,7 +45,11 @@ class StackContests:
 
     def wake_director(self) -> None:
         """Make the director act at once instead of within two minutes."""
-        send_immediate_tick(self._arena_table, lambda url: SqsQueue(url, self.stack.client("sqs")))
+        send_immediate_tick(
+            self._arena_table,
+            lambda url: SqsQueue(url, self.stack.client("sqs")),
+            self.stack.ids.get("Ticks"),
+        )
 
     @staticmethod
     def wait_for_tick() -> None:

@@ -14,7 +14,7 @@ import pytest
 from boto3.session import Session
 from pydantic import TypeAdapter
 from support.cli import Cli
-from support.contests import arena_table, contests_in_table, new_contest
+from support.contests import arena_table, contests_in_table, new_contest, play_practice
 from support.store_fixtures import moto_client
 
 from cardsharp.analysis.ratings import Rating
@@ -230,6 +230,11 @@ def test_the_commands_manage_a_deployed_contest_from_start_to_end(
     )
     assert records.rulings_by_pairing()["1"].winner == second_id
     assert has_new_tick()
+    assert "no practice matches" in cli("contest", "plan", "cup", *STACK_OPTIONS).err
+    play_practice(contests.get("cup"), 4)
+    plan = cli("contest", "plan", "cup", "--json", *STACK_OPTIONS)
+    assert {"round-robin", "swiss"} < {row["format"] for row in plan.json()}
+    assert "Name the contest" in cli("contest", "plan", *STACK_OPTIONS).err
     assert cli("contest", "pause", "cup", *STACK_OPTIONS).code == 0
     assert cli("contest", "status", "cup", "--json", *STACK_OPTIONS).json()["paused"] is True
     assert cli("contest", "resume", "cup", *STACK_OPTIONS).code == 0

@@ -38,9 +38,11 @@ from cardsharp.games.deadmansdraw.arena.director_ticks import (
 )
 from cardsharp.games.deadmansdraw.arena.local_arena import MemoryMatchRepository
 from cardsharp.games.deadmansdraw.arena.long_poll import InProcessLongPoll
+from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.storage.dynamo_repository import DynamoMatchRepository
+from cardsharp.games.deadmansdraw.arena.storage.match_repository import MoveListener, ignore_move
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.contest.bootstrap import TickHandler
@@ -68,6 +70,7 @@ class CloudContest:
     table: DynamoTable
     open_repository: Callable[[Any], ContestRepository] | None = None
     clock: FakeClock = field(default_factory=FakeClock)
+    notify_turn: MoveListener = ignore_move
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock, VISIBILITY)
@@ -100,6 +103,7 @@ class CloudContest:
             referee,
             ArenaMatchHost(InProcessArena(referee, table)),
             self.open_repository(self.function_client).active_contests,
+            self.notify_turn,
         )
 
     def handle(self, message: Message) -> None:
@@ -276,6 +280,39 @@ def test_messages_that_come_twice_late_or_out_of_order_make_no_second_chain(
     assert cloud.records.stage is ContestStage.OVER
     tags = [match.params.tags for match in cloud.match_repository.all_matches()]
     assert len(set(tags)) == len(tags)
+
+
+def test_the_first_tick_of_a_new_stack_needs_no_schedule(moto: Any) -> None:  # noqa: ANN401 - as above
+    """A command knows the queue of its stack, and the first tick stores it for the arena."""
+    with arena_table(moto) as table:
+        queue = MemoryQueue(FakeClock(), VISIBILITY)
+        queues = {URL: queue}.__getitem__
+        assert not send_immediate_tick(table, queues)
+        assert send_immediate_tick(table, queues, URL)
+        message = queue.receive_message(NO_WAIT)
+        assert message is not None
+        assert TickChain(table, queue, URL).claim(TickMessage.parse(message.body).ticket, "1")
+        assert send_immediate_tick(table, queues)
+
+
+@pytest.mark.parametrize("phase", range(5))
+def test_a_hosted_team_keeps_its_turn_if_the_director_is_killed(
+    cloud: CloudContest, phase: int
+) -> None:
+    """The message of the turn is lost with the director, and a tick sends another one in time."""
+    reminders: list[timedelta] = []
+
+    def remind(match: ArenaMatch) -> None:
+        reminders.append(cloud.clock.now() - match.last_move_at)
+
+    cloud.notify_turn = remind
+    cloud.send_tick()
+    cloud.clock.advance(timedelta(seconds=phase))
+    match_request = {"playerids": [*cloud.user_directory.players_by_id][:2], "timeout": 7}
+    cloud.referee.create_match(ORGANISER, match_request, None)
+    cloud.send_tick()
+    cloud.run_seconds(8, scheduled=False)
+    assert min(reminders) <= timedelta(seconds=6)
 
 
 def test_the_schedule_recovers_a_lost_message(cloud: CloudContest) -> None:

@@ -176,7 +176,10 @@ def new(
 def plan(  # noqa: PLR0913 - each is a flag of its own
     folder: Annotated[
         Path | None,
-        Parameter(help="A contest with practice matches: plan with its teams and their ratings."),
+        Parameter(
+            help="A contest with practice matches: plan with its teams and their ratings. With "
+            "--stack its name in the stack."
+        ),
     ] = None,
     /,
     *,
@@ -188,6 +191,7 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
         Parameter(help="Standard deviation of the teams' strengths, in Elo points."),
     ] = 100,
     as_json: Json = False,
+    target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
     """Show which formats fit the time, and how likely the best team wins each.
 
@@ -197,8 +201,10 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
     Example: cardsharp contest plan --teams 12 --minutes 90
     """
     ratings: list[Rating] = []
+    if folder is None and target.stack is not None:
+        raise ConfigError("Name the contest in the stack, as in `cardsharp contest plan cup`.")
     if folder is not None:
-        with open_contest_in(folder) as records:
+        with target.open_records(folder) as records:
             ratings = [row.rating for row in practice_ladder(records) if row.rating is not None]
         if len(ratings) < 2:  # noqa: PLR2004 - nobody meets anybody
             raise ConfigError(f"{folder} has no practice matches yet. Give --teams instead.")

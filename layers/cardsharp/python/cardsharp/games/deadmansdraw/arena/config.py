@@ -2,16 +2,21 @@
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
 from cardsharp.core.clock import TimeSource, utc_now
 from cardsharp.core.limits import LONG_POLL_DURATION
 from cardsharp.games.deadmansdraw.arena.access.presence import Presence
-from cardsharp.games.deadmansdraw.arena.access.quotas import LOCAL_QUOTAS, PlayerQuotas
+from cardsharp.games.deadmansdraw.arena.access.quotas import (
+    CLOUD_QUOTAS,
+    LOCAL_QUOTAS,
+    PlayerQuotas,
+)
 from cardsharp.games.deadmansdraw.arena.access.throttling import (
     MAX_PER_ADDRESS,
+    MAX_PER_TEAM,
     MAX_PER_USER,
     WindowCounter,
 )
@@ -68,6 +73,21 @@ class ArenaConfig:
     watchdog_grace: timedelta | None = None
     admin_password: str | None = field(default=None, repr=False)
     clock: TimeSource = utc_now
+
+
+def with_contest_limits(config: ArenaConfig, team_count: int) -> ArenaConfig:
+    """Return the configuration with the limits of a contest, the same at home and in the cloud."""
+    return replace(
+        config,
+        quotas=CLOUD_QUOTAS,
+        throttle=True,
+        # The original's limit of 100 would slow programs that answer at once, and cost them turns.
+        max_per_user=MAX_PER_TEAM,
+        # All teams of a contest may share one address, so its limit is that of all teams together.
+        # An attacker may share it too. So the limit delays only requests without a valid password.
+        max_per_address=MAX_PER_TEAM * team_count,
+        is_shared_address=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

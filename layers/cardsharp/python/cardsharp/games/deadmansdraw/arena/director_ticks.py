@@ -12,7 +12,7 @@ advances. `TickChain.stalled_ticket` detects that on its second call.
 | pk      | sk       | attributes                                                        |
 |---------|----------|-------------------------------------------------------------------|
 | control | director | ticket, the next to claim; holder, of the last one; seen, by      |
-|         |          | `stalled_ticket`; queue_url, where the messages go                |
+|         |          | `stalled_ticket`; queue_url, where the messages go, by both       |
 """
 
 import logging
@@ -67,13 +67,14 @@ class TickChain:
         try:
             self._table.update_and_return(
                 _TICKET_KEY,
-                "SET ticket = :next, holder = :holder",
+                "SET ticket = :next, holder = :holder, queue_url = :url",
                 "attribute_not_exists(ticket) OR ticket = :ticket "
                 "OR (ticket = :next AND holder = :holder)",
                 {
                     ":ticket": number_attribute(ticket),
                     ":next": number_attribute(ticket + 1),
                     ":holder": string_attribute(message_id),
+                    ":url": string_attribute(self._queue_url),
                 },
             )
         except ConditionFailed:
@@ -104,17 +105,22 @@ class TickChain:
         return None
 
 
-def send_immediate_tick(table: DynamoTable, queue: Callable[[str], Queue] = SqsQueue) -> bool:
+def send_immediate_tick(
+    table: DynamoTable,
+    queue: Callable[[str], Queue] = SqsQueue,
+    new_stack_url: str | None = None,
+) -> bool:
     """Send a tick without delay; call it once the changes that it is to see are written.
 
-    `queue` makes the queue at an address. Returns False if the address of the queue is not
-    stored yet: the deployed director stores it within a minute, and checks by itself a minute
-    later.
+    `queue` makes the queue at an address. The deployed director stores that address within a
+    minute; until then it is `new_stack_url`. Returns False if neither is known: the director
+    then checks by itself a minute later.
     """
     item = table.get(_TICKET_KEY) or {}
-    if "queue_url" in item:
-        _send_tick(queue(item["queue_url"]["S"]), _read_number(item, "ticket"))
-    return "queue_url" in item
+    url = item["queue_url"]["S"] if "queue_url" in item else new_stack_url
+    if url is not None:
+        _send_tick(queue(url), _read_number(item, "ticket"))
+    return url is not None
 
 
 def build_move_notifier(

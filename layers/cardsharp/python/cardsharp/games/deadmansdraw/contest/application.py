@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     from cardsharp.contest.repository import ContestRepository
 
 
+MAX_TEAMS = 64  # of a contest; those of a stack may all play behind one address
+
+
 def build_contest_application(environment: Mapping[str, str]) -> ServiceApplication:
     """Build the application that an environment describes; raise `ConfigError`."""
     # Slow to import, and needed by nobody who only asks what there is.
     from cardsharp.core.clock import SystemClock, utc_now  # noqa: PLC0415
     from cardsharp.games.deadmansdraw.arena.access.dynamo_players import DynamoPlayers  # noqa: PLC0415
-    from cardsharp.games.deadmansdraw.arena.access.quotas import CLOUD_QUOTAS  # noqa: PLC0415
     from cardsharp.games.deadmansdraw.arena.cloud_arena import CloudArena  # noqa: PLC0415
-    from cardsharp.games.deadmansdraw.arena.config import ArenaConfig  # noqa: PLC0415
+    from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, with_contest_limits  # noqa: PLC0415
     from cardsharp.games.deadmansdraw.arena.director_ticks import build_move_notifier  # noqa: PLC0415
     from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages  # noqa: PLC0415
     from cardsharp.store.dynamodb_documents import DynamoDocumentStore  # noqa: PLC0415
@@ -34,7 +36,7 @@ def build_contest_application(environment: Mapping[str, str]) -> ServiceApplicat
     table, life = arena_table(environment), read_retention(environment, DEFAULT_RETENTION_DAYS)
     teams, keep = DynamoPlayers(table, utc_now), DynamoDocumentStore(table.name, SystemClock())
     public = environment.get(PUBLIC_SETTING) == "yes"
-    config = ArenaConfig(throttle=True, is_public=public, quotas=CLOUD_QUOTAS, load_players=teams)
+    config = with_contest_limits(ArenaConfig(is_public=public, load_players=teams), MAX_TEAMS)
     moved = build_move_notifier(table, teams.house_strategy, wake_director=True)
     arena = CloudArena(
         config, table, partial(admin_password, environment), retention=life, on_move=moved

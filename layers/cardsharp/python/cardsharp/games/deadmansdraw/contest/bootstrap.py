@@ -53,7 +53,9 @@ from cardsharp.games.deadmansdraw.strategies import Strategy, build
 from cardsharp.server.retention import RETENTION_SETTING, read_retention
 from cardsharp.store.dynamodb_documents import DynamoDocumentStore
 
-REMINDER_DELAY = timedelta(seconds=15)  # the message of a turn may be lost; another does no harm
+# The message of a turn may be lost with a killed director. Then the next tick sends another, soon
+# enough for turns of 7 s. A second message for a turn does no harm.
+REMINDER_DELAY = timedelta(seconds=1)
 _log = logging.getLogger(__name__)
 
 

@@ -68,6 +68,7 @@ DELAY_STEP = timedelta(milliseconds=100)
 MAX_DELAY = timedelta(seconds=10)
 MAX_PER_ADDRESS = 1000
 MAX_PER_USER = 100
+MAX_PER_TEAM = 1000  # in a contest, in place of the original's limit for a user
 
 
 @dataclass(frozen=True, slots=True)
