@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.options import CommandOptions
+from cardsharp_tools.local_cloud.arena_concurrency import arena_executions
 from cardsharp_tools.local_cloud.template_files import (
     all_template_resources,
     service_resource_prefix,
@@ -47,7 +48,6 @@ TRACED_SHARE = 0.05  # of the requests, by X-Ray; it also takes the first of eac
 
 # The arena during a contest day.
 CUP_HOURS = 2
-DIRECTOR_EXECUTIONS = 2  # functions that run beside those in which clients wait
 LONG_POLL_SECONDS = 25
 LONG_POLL_READ_UNITS_PER_SECOND = 0.5
 LONG_POLL_WRITE_UNITS = 2  # the team is present, at the begin and at the end
@@ -212,11 +212,20 @@ class ContestWorkload(CommandOptions):
     """With --contest: number of teams."""
     practice_hours: Annotated[float, Parameter(validator=NotNegative)] = 8
     """With --contest: hours of practice before the contest."""
+    practice_matches: Annotated[float, Parameter(validator=NotNegative)] = 145
+    """With --contest: practice matches of a team an hour. Teams whose programs answer at once
+    played 145 in a stack of six teams; slower programs play fewer."""
 
     @property
     def matches(self) -> float:
-        """Number of matches: twenty an hour for a team in practice, seven a pairing in the cup."""
-        return 10 * self.teams * self.practice_hours + 7 * (2 * self.teams - 1)
+        """Number of matches in practice and cup; in the cup a pairing has seven."""
+        practice_matches = self.practice_matches * self.teams / 2 * self.practice_hours
+        return practice_matches + 7 * (2 * self.teams - 1)
+
+    @property
+    def executions(self) -> int:
+        """Number of functions that run at once at most."""
+        return arena_executions(self.teams)
 
     @property
     def hours(self) -> float:

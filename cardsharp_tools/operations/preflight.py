@@ -9,6 +9,11 @@ from typing import Any
 from cardsharp.aws.client import call_with_retries
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp_tools.cli.health_checks import CheckResult, CheckSkipped, CheckStatus, run_check
+from cardsharp_tools.local_cloud.arena_concurrency import (
+    DIRECTOR_EXECUTIONS,
+    TEAM_EXECUTIONS,
+    arena_executions,
+)
 from cardsharp_tools.local_cloud.template_files import (
     ARENA_TEMPLATE,
     TEMPLATE,
@@ -31,10 +36,7 @@ BOUNDARY_ARN = "arn:aws:iam::{account}:policy/boundary-of-cardsharp-{region}"
 
 POLLERS, PRACTICE = 2, 1  # how many pollers overlap for a moment, and an operator's order besides
 
-TEAMS, EACH_TEAM, DIRECTORS = 20, 3, 2
-"""Teams of a usual contest; of each one's clients, most of the time in long polls, how many
-requests are answered at once; ticks of the director. Turns that it plays for teams wait where there
-is no room for more."""
+TEAMS = 20  # of a usual contest
 
 MIN_UNRESERVED_CONCURRENCY = 100  # executions that AWS leaves to functions without a reservation
 
@@ -66,7 +68,7 @@ class ConcurrencyDemand:
     @property
     def arena_concurrency(self) -> int:
         """Concurrent executions that an arena's clients and its director use at most."""
-        return EACH_TEAM * self.teams + DIRECTORS if self.teams else 0
+        return arena_executions(self.teams) if self.teams else 0
 
     @property
     def reserved_concurrency(self) -> int:
@@ -90,7 +92,7 @@ class ConcurrencyDemand:
             name = unknown[0].removesuffix("Service").lower()
             raise ConfigError(f"There is no service {name}.")
         # A contest of more teams is deployed with a ServiceConcurrency of its own.
-        larger = max(0, EACH_TEAM * self.teams - reserved_by_function["ArenaService"])
+        larger = max(0, TEAM_EXECUTIONS * self.teams - reserved_by_function["ArenaService"])
         return sum(reserved_by_function[name] for name in function_names) + larger
 
 
@@ -166,7 +168,7 @@ def check_quota(quota: int, demand: ConcurrencyDemand) -> str:
     users = " and ".join([*bot, *([f"{demand.teams} teams"] if demand.teams else [])])
     if quota < needed:
         fits = max(2, quota - POLLERS - PRACTICE)
-        teams = max(0, (quota - demand.bot_concurrency - DIRECTORS) // EACH_TEAM)
+        teams = max(0, (quota - demand.bot_concurrency - DIRECTOR_EXECUTIONS) // TEAM_EXECUTIONS)
         room = f" ({teams} teams fit)" if demand.teams else ""
         less = f"deploy with MatchLimit={fits}, or " if not demand.teams else ""
         raise ConfigError(

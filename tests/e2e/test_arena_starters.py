@@ -5,7 +5,9 @@ import os
 import re
 import runpy
 import signal
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from time import sleep
@@ -23,11 +25,15 @@ from support.arena_server import (
     ArenaHttpClient,
     running_arena,
 )
+from support.cli import start_program
 from support.ports import unused_port
 from support.starters import START_COMMANDS, STARTERS_DIR, StarterProcess, start_starter
 from support.waiting import HANG_SECONDS, wait_until
 
+from cardsharp.games.deadmansdraw.arena.access.quotas import QuotaEnforcer
+from cardsharp.games.deadmansdraw.arena.access.users import User
 from cardsharp.games.deadmansdraw.arena.openapi import arena_openapi_document
+from cardsharp_tools.local_cloud.arena_concurrency import TEAM_EXECUTIONS
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 ArenaAndClient = tuple[ArenaServer, ArenaHttpClient]
@@ -210,6 +216,43 @@ def test_a_starter_plays_over_plain_http_if_told_so_and_survives_a_restart(
         assert len(lost_indexes) <= 2, "once for each time that the arena was closed"
         assert [lines.count(line) for line in result_lines(match, player)] == [1, 1], output
         assert len(lines) <= 7
+
+
+def test_a_client_has_as_many_requests_open_as_the_cloud_reckons_with(
+    arena_and_client: ArenaAndClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the cloud each open request is an execution of a function (docs/arena.md)."""
+    arena, client = arena_and_client
+    open_counts, peaks = Counter[str](), Counter[str]()
+    reserve_request = QuotaEnforcer.reserve_concurrent_request
+
+    @contextmanager
+    def count_open_requests(quotas: QuotaEnforcer, user: User) -> Iterator[None]:
+        with reserve_request(quotas, user):
+            open_counts[user.id] += 1
+            peaks[user.id] = max(peaks[user.id], open_counts[user.id])
+            try:
+                yield
+            finally:
+                open_counts[user.id] -= 1
+
+    monkeypatch.setattr(QuotaEnforcer, "reserve_concurrent_request", count_open_requests)
+    monkeypatch.setenv("CARDSHARP_PASSWORD", PASSWORDS[BOB])
+    starter = start_bot("python", arena.url, ALICE, "cup")
+    try:
+        with start_program("bot", "--url", arena.url, "--user", BOB, "--tag", "cup") as bot:
+            for _ in range(3):
+                match_request = {"playerids": [ALICE, BOB], "tags": ["cup"], "timeout": 60}
+                client.post("/api/matches", ADMIN, match_request)
+                wait_until(
+                    lambda: client.get("/api/matches?condensed=1", ADMIN).json()[0]["finished"]
+                )
+            bot.send_signal(signal.SIGINT)
+    finally:
+        os.killpg(starter.pid, signal.SIGKILL)
+        starter.communicate()
+    assert peaks[ALICE] == 1
+    assert peaks[BOB] <= TEAM_EXECUTIONS
 
 
 def test_the_python_starter_pauses_if_the_rate_limit_is_exhausted(

@@ -158,24 +158,24 @@ def test_permissions_are_checked_for_the_named_stack() -> None:
 
 
 def test_a_contest_of_twenty_teams_does_not_fit_a_new_account() -> None:
-    """Every client in a long poll is an execution; 20 teams need about 60 (docs/arena.md)."""
+    """Every client in a long poll is an execution; 20 teams need at most 42 (docs/arena.md)."""
     for plan in (planned_demand((), teams=20), planned_demand(("deadmansdraw",))):
-        assert (plan.matches, plan.arena_concurrency, plan.services) == (0, 62, ("deadmansdraw",))
-        with pytest.raises(ConfigError, match="too few for 20 teams, which need 62") as error_info:
+        assert (plan.matches, plan.arena_concurrency, plan.services) == (0, 42, ("deadmansdraw",))
+        with pytest.raises(ConfigError, match="too few for 20 teams, which need 42") as error_info:
             check_quota(10, plan)
-        assert "(2 teams fit)" in str(error_info.value)
+        assert "(4 teams fit)" in str(error_info.value)
         assert "request-service-quota-increase --service-code lambda" in str(error_info.value)
         with pytest.raises(ConfigError, match=r"A flood .* Deploy with Reserve=yes"):
             check_quota(1000, plan)
         reserving_plan = replace(plan, reserve_concurrency=True)
-        assert "at most 62 of them used by 20 teams" in check_quota(1000, reserving_plan)
+        assert "at most 42 of them used by 20 teams" in check_quota(1000, reserving_plan)
     combined_demand = planned_demand(("blef",), matches=6, teams=20)
     assert (combined_demand.bot_concurrency, combined_demand.services) == (
         9,
         ("blef", "deadmansdraw"),
     )
-    with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which need 71"):
-        check_quota(70, combined_demand)
+    with pytest.raises(ConfigError, match="6 matches at once and 20 teams, which need 51"):
+        check_quota(50, combined_demand)
     assert planned_demand(("blef",), web=True).arena_concurrency == 0
     # Nothing can be reserved of ten, and there is room in a thousand.
     with pytest.raises(ConfigError, match=r"none can be reserved, .*; deploy with Reserve=no"):

@@ -11,7 +11,6 @@ from cardsharp.errors import ConfigError
 from cardsharp_tools.cli.console import borderless_table, print_json, result_console
 from cardsharp_tools.cli.options import Json
 from cardsharp_tools.costs.model import (
-    DIRECTOR_EXECUTIONS,
     BillItem,
     BotWorkload,
     ContestWorkload,
@@ -80,8 +79,10 @@ def _estimate_usage(options: CostOptions, measured: MeasuredUsage) -> tuple[dict
         raise ConfigError("Give either --contest or --service, because each is a bill of its own.")
     if options.contest:
         contest = options.contest_workload
-        executions = contest.teams + DIRECTOR_EXECUTIONS
-        text = f"A contest day with {contest.teams} teams, with {executions} functions at a time,"
+        text = (
+            f"A contest day with {contest.teams} teams, {contest.matches:,.0f} matches and at most "
+            f"{contest.executions} functions at a time,"
+        )
         return contest_usage(contest, measured), text
     if options.service is not None:
         if options.service not in measured.games:
