@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +14,15 @@ import pytest
 from support.aws_build import native_build
 from support.cli import Cli, start_program, wait_for_line
 from support.contests import contests_in_table
-from support.waiting import HANG_SECONDS
+from support.starters import START_COMMANDS, missing_programs, start_starter
+from support.waiting import HANG_SECONDS, wait_until
 
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.models import ContestSettings
 from cardsharp.core.credentials import Credentials
+from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
+from cardsharp.store.dynamodb_match_items import item_key
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
 from cardsharp_tools.build.sam_build import Build
 from cardsharp_tools.build.target import native_architecture
@@ -184,3 +187,41 @@ def test_a_contest_survives_an_upgrade_and_a_killed_director(
         wait_for_line(contest_process.stdout, "won by")
         assert contest_process.wait(timeout=HANG_SECONDS) == 0
     assert read_results(cli, form, *STACK_OPTIONS) == read_results(cli, local_contest)
+
+
+def test_practice_of_all_starters_begins_within_ten_seconds_in_a_new_stack(
+    deployment: Deployment, cli: Cli
+) -> None:
+    """Every starter and our bot practise by the contest's tag and play the cup to its end."""
+    emulator, arena_stack = deployment[0], deploy_arena_stack(deployment)
+    table = DynamoTable(arena_stack.ids["ArenaTable"], emulator.client("dynamodb"))
+    table.delete(item_key("control", "director"))  # as the schedule of a new stack has not run yet
+    settings = replace(
+        CONTEST_SETTINGS, name="rehearsal", format="round-robin", matches=1, timeout=20
+    )
+    contests = contests_in_table(table, emulator.client("dynamodb"))
+    records = contests.create(settings)
+    api_id = arena_stack.outputs["ArenaUrl"].partition("//")[2].partition(".")[0]
+    url = f"{emulator.endpoint}/_aws/execute-api/{api_id}/$default"
+    with ExitStack() as stack:
+        for name in (kit for kit in START_COMMANDS if not missing_programs(kit)):
+            team, password = records.add_team(name)
+            bot = start_starter(name, url, team.id, "rehearsal", password=password)
+            stack.callback(bot.communicate)
+            stack.callback(os.killpg, bot.pid, signal.SIGKILL)
+        team, password = records.add_team("bot")
+        arguments = ("--url", url, "--user", team.id, "--tag", "rehearsal")
+        environment = {"CARDSHARP_PASSWORD": password}
+        stack.enter_context(start_program("bot", *arguments, environment=environment))
+        teams = {entry.id for entry in records.teams()}
+        wait_until(lambda: teams <= DynamoPresence(table).activity_by_player().keys())
+        began_at = time.monotonic()
+        with start_program("contest", "practice", "rehearsal", *STACK_OPTIONS) as practice:
+            wait_until(lambda: any(table.query_prefix("tagged#rehearsal-practice_Round1")))
+            assert time.monotonic() - began_at < 10
+            wait_for_line(practice.stdout, "practice 1:")
+        assert cli("contest", "run", "rehearsal", *STACK_OPTIONS).code == 0
+    results = records.results()
+    assert all(result.decided for result in results)
+    assert {facts.late for result in results for facts in result.facts} == {(0, 0)}
+    assert records.wrong_tags_by_team() == {}
