@@ -83,4 +83,7 @@ class DaysQuery(TypedDict, total=False):
 class PlayersQuery(TypedDict, total=False):
     """Query of the list of players."""
 
-    idle: Annotated[Flag, Field(description="Adds how long ago each player's client was heard of.")]
+    idle: Annotated[
+        Flag,
+        Field(description="Adds how long ago each player's client was heard of, and its tags."),
+    ]

@@ -278,13 +278,18 @@ class ClosingJson(TypedDict):
 
 
 class PlayerJson(TypedDict):
-    """A player; `idleSeconds` is there if it was requested, null for a player that never came."""
+    """A player; `idleSeconds` and `awaitedTags` are there if `idle` was requested.
+
+    `idleSeconds` is null for a player that never came, and `awaitedTags` for one that waits for
+    matches with any tag.
+    """
 
     _id: Id
     name: str
     email: NotRequired[str]
     country: NotRequired[str]
     idleSeconds: NotRequired[float | None]
+    awaitedTags: NotRequired[tuple[str, ...] | None]
 
 
 class UserJson(TypedDict):
