@@ -15,7 +15,7 @@ if ((${#words[@]} < 2 || ${#words[@]} > 3)) || [[ -z ${ARENA_PASSWORD:-} ]]; the
 fi
 base=${words[0]} player=${words[1]} entry=${words[2]:-}
 matches=${base%/}/api/matches
-if [[ ! $base =~ ^(https://|http://(127\.0\.0\.1|localhost)(:[0-9]+)?/?$) ]]; then
+if [[ ! $base =~ ^(https://|http://(127\.0\.0\.1|localhost)(:[0-9]+)?(/.*)?$) ]]; then
   if [[ $insecure != 1 ]]; then
     echo 'Others could read the password in transit: use https://, or --insecure in a network that you trust.' >&2
     exit 1
