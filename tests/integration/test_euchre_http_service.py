@@ -10,6 +10,7 @@ import requests
 from support.case_counts import case_count
 from support.euchre_deals import play_deal, strategy_player
 from support.euchre_service import RecordingLog, memory_store
+from support.waiting import HANG_SECONDS
 
 from cardsharp.core.clock import SystemClock
 from cardsharp.games.euchre.position import EuchrePosition
@@ -62,7 +63,9 @@ def test_a_page_of_another_site_cannot_begin_a_session() -> None:
     with serve_strategy(build("random", SystemClock().monotonic), memory_store()) as (url, _):
         for origin, is_rejected in ((None, False), (url, False), ("http://evil.example", True)):
             headers = {} if origin is None else {"Origin": origin}
-            response = requests.post(f"{url}/session", json=message, headers=headers, timeout=20)
+            response = requests.post(
+                f"{url}/session", json=message, headers=headers, timeout=HANG_SECONDS
+            )
             assert (response.status_code == 403) == is_rejected
 
 
