@@ -38,6 +38,7 @@ NAME = "arena-alone"
 STACK_OPTIONS = ("--stack", NAME)
 TEAMS = ("draw-2", "draw-3", "third")  # strategies that do the same in the same position, as teams
 
+REHEARSAL_TURN_SECONDS = 20  # of the contest, whose turns the arena ends
 CONTEST_SETTINGS = ContestSettings(
     "cup", "swiss", matches=3, most=9, timeout=60, seed="a secret of this test"
 )
@@ -197,7 +198,11 @@ def test_practice_of_all_starters_begins_within_ten_seconds_in_a_new_stack(
     table = DynamoTable(arena_stack.ids["ArenaTable"], emulator.client("dynamodb"))
     table.delete(item_key("control", "director"))  # as the schedule of a new stack has not run yet
     settings = replace(
-        CONTEST_SETTINGS, name="rehearsal", format="round-robin", matches=1, timeout=20
+        CONTEST_SETTINGS,
+        name="rehearsal",
+        format="round-robin",
+        matches=1,
+        timeout=REHEARSAL_TURN_SECONDS,
     )
     contests = contests_in_table(table, emulator.client("dynamodb"))
     records = contests.create(settings)
