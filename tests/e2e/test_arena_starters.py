@@ -46,6 +46,9 @@ SHORT_DRAW_PILE = [
 ]  # a draw pile that is soon through
 
 
+POLL_SECONDS = 0.1  # between two requests of a test, so that the starters have the arena
+
+
 def for_each_starter(*slow: str) -> pytest.MarkDecorator:
     """Parametrize a test by starter, and mark the given starters as slow.
 
@@ -132,9 +135,9 @@ def test_a_starter_plays_all_matches_with_its_tag_and_no_other(
         return [match["finished"] for match in matches]
 
     try:
-        wait_until(lambda: read_finished_flags("cup") == [True, True])
+        wait_until(lambda: read_finished_flags("cup") == [True, True], POLL_SECONDS)
         client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB], "tags": ["cup"]})
-        wait_until(lambda: read_finished_flags("cup") == [True] * 3)
+        wait_until(lambda: read_finished_flags("cup") == [True] * 3, POLL_SECONDS)
     finally:
         for bot in bots.values():
             os.killpg(bot.pid, signal.SIGKILL)
@@ -196,13 +199,20 @@ def test_a_starter_plays_over_plain_http_if_told_so_and_survives_a_restart(
         with running_arena(tmp_path, data_file=tmp_path / "arena.db", **settings) as (_, client):
             bots = [start_bot(kit, url, player, "cup", *options) for player in (ALICE, BOB)]
             client.post("/api/matches", ADMIN, {"playerids": [ALICE, BOB], "tags": ["cup"]})
-            wait_until(lambda: client.get("/api/matches", ADMIN).json()[0]["turnCount"] > 3)
+            wait_until(
+                lambda: client.get("/api/matches", ADMIN).json()[0]["turnCount"] > 3, POLL_SECONDS
+            )
         sleep(3)
         with running_arena(tmp_path, data_file=tmp_path / "arena.db", **settings) as (_, client):
-            wait_until(lambda: "winnerIdx" in client.get("/api/matches", ADMIN).json()[0]["state"])
+            wait_until(
+                lambda: "winnerIdx" in client.get("/api/matches", ADMIN).json()[0]["state"],
+                POLL_SECONDS,
+            )
             match_request = {"playerids": [ALICE, BOB], "tags": ["cup"]}
             client.post("/api/matches", ADMIN, match_request)  # it reports the result of the last
-            wait_until(lambda: client.get("/api/matches", ADMIN).json()[0]["turnCount"] > 3)
+            wait_until(
+                lambda: client.get("/api/matches", ADMIN).json()[0]["turnCount"] > 3, POLL_SECONDS
+            )
             match = client.get("/api/matches?sortasc=1", ADMIN).json()[0]
     finally:
         for bot in bots:
@@ -246,7 +256,8 @@ def test_a_client_has_as_many_requests_open_as_the_cloud_reckons_with(
                 match_request = {"playerids": [ALICE, BOB], "tags": ["cup"], "timeout": 60}
                 client.post("/api/matches", ADMIN, match_request)
                 wait_until(
-                    lambda: client.get("/api/matches?condensed=1", ADMIN).json()[0]["finished"]
+                    lambda: client.get("/api/matches?condensed=1", ADMIN).json()[0]["finished"],
+                    POLL_SECONDS,
                 )
             bot.send_signal(signal.SIGINT)
     finally:
