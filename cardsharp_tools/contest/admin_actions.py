@@ -23,6 +23,7 @@ from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import (
     SANDBOXED,
     TRUSTED,
+    WEAKLY_SANDBOXED,
     StrategyReference,
     Submission,
     parse_strategy,
@@ -31,7 +32,8 @@ from cardsharp_tools.executors.strategy_reference import (
 TeamRequests = Sequence[tuple[str, StrategyReference | None]]
 """Teams to enter, by name, each with the strategy that plays it here, if any."""
 
-REMOTE_STRATEGIES = (None, SANDBOXED, TRUSTED)  # of teams that sign in, to play or to submit
+REMOTE_STRATEGIES = (None, SANDBOXED, WEAKLY_SANDBOXED, TRUSTED)
+"""Strategies of teams that sign in, to play or to submit."""
 
 
 def contest_settings(  # noqa: PLR0913, PLR0917 - what a contest is founded with
@@ -95,7 +97,7 @@ def check_teams_and_get_game(
             )
         if isinstance(strategy, Submission) and strategy.folder is None:
             if strategy.is_sandboxed:
-                check_sandbox()
+                check_sandbox(needs_kernel_limits=strategy.needs_kernel_limits)
         elif strategy is not None:
             register_strategy(strategy, of)
     name_counts = Counter(

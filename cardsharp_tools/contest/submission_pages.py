@@ -33,8 +33,13 @@ from cardsharp.server.routing import HttpError
 from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.sandbox_supervisor import MAX_SANDBOX_BYTES, escape_control_chars
-from cardsharp_tools.executors.strategy_reference import SANDBOXED
-from cardsharp_tools.executors.submission import LARGEST, read_upload_contents
+from cardsharp_tools.executors.strategy_reference import Submission, parse_strategy
+from cardsharp_tools.executors.submission import (
+    DEFAULT_ISOLATION,
+    LARGEST,
+    read_upload_contents,
+    team_submissions,
+)
 
 _MAX_FORM_FIELD_BYTES = 10_000  # bytes of a form without its file
 _MAX_RECENT_MATCHES = 20  # number of matches that are shown
@@ -96,7 +101,9 @@ class LocalContestPages(ContestPages):
         closed = _find_closed_reason(team)
         try:
             if not closed:
-                versions = self._contest.submissions_of(team.id)
+                versions = team_submissions(
+                    self._contest.folder, team.id, _isolation_of(team) or DEFAULT_ISOLATION
+                )
                 versions.add_version(
                     read_upload_contents(name, raw), get_game(self._records.settings.game)
                 )
@@ -134,15 +141,22 @@ class LocalContestPages(ContestPages):
         return HTMLResponse(text, 400 if message else 200, {**HEADERS, "Cache-Control": "no-store"})
 
 
+def _isolation_of(team: TeamEntry) -> Submission | None:
+    """Return how a team's uploads are isolated; None if the team cannot upload anything."""
+    strategy = parse_strategy(team.strategy or "")
+    return strategy if isinstance(strategy, Submission) and strategy.is_sandboxed else None
+
+
 def _find_closed_reason(team: TeamEntry) -> str:
     """Return the reason why a team cannot submit here, or "" if it can."""
-    if team.strategy != SANDBOXED:
+    isolation = _isolation_of(team)
+    if isolation is None:
         return (
             "Your team was not entered for submissions. To submit here, ask your organiser to "
             "enter it with `--strategy submission`."
         )
     try:
-        check_sandbox()
+        check_sandbox(needs_kernel_limits=isolation.needs_kernel_limits)
     except ConfigError:
         return (
             "Submissions are closed, because this machine cannot start a sandbox. Tell your "

@@ -27,7 +27,7 @@ from cardsharp.play.guarded_call import (
 )
 from cardsharp_tools.executors import hang_monitor, process_guard, sandbox_supervisor
 from cardsharp_tools.executors.clean_environment import clean_environment
-from cardsharp_tools.executors.sandbox_supervisor import process_tree
+from cardsharp_tools.executors.process_usage import process_tree
 
 # Both limits count processor time, or time in which the program sleeps or waits
 # (`hang_monitor.Usage`), so a busy machine makes no program late. A late program is killed and
@@ -224,7 +224,7 @@ def _start_program(command: list[str], stderr_file: IO[bytes]) -> subprocess.Pop
     """
     read_fd, write_fd = os.pipe()
     guard_command: list[str] = []
-    if sys.platform == "linux" and command[2:3] != [sandbox_supervisor.__file__]:
+    if sys.platform == "linux" and sandbox_supervisor.ENTRY_CODE not in command:
         guard_command = [
             sys.executable,
             "-IS",
@@ -257,7 +257,7 @@ def _start_program(command: list[str], stderr_file: IO[bytes]) -> subprocess.Pop
 
 def _kill_program(popen: subprocess.Popen[bytes]) -> None:
     """Kill a program and everything that it has started."""
-    if process_guard.__file__ in popen.args:  # type: ignore[operator]  # they are words
+    if {process_guard.__file__, sandbox_supervisor.ENTRY_CODE}.intersection(popen.args):  # type: ignore[arg-type]  # they are words
         popen.terminate()
         return
     with suppress(ProcessLookupError):

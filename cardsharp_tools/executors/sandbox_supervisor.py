@@ -1,24 +1,57 @@
 """Supervisor of a sandbox: it starts bubblewrap, watches the processes in it, and ends them.
 
-`python -IS sandbox_supervisor.py NOTES bwrap ...` passes questions on to the sandbox. The answers
-go straight to stdout, not through the supervisor. It copies stderr without control characters,
-and at most `PAGE` bytes of it for each question. Too much memory, processor time or text ends the
-sandbox, and a line on stderr says why. An attempt to use the network fails without ending the
-sandbox, and is noted in the file NOTES, unless that name is empty.
+It passes questions on to the sandbox, and answers back. It copies stderr without control
+characters, and at most `PAGE` bytes of it for each question. It never waits for the sandbox: what
+one side does not read stays in a buffer of limited size.
+
+A control group of the kernel limits memory and processes and counts processor time. Too much
+memory, processor time, files or text ends the sandbox, and a line on stderr says why. Attempts to
+use the network or to start too many processes fail without ending the sandbox. They are noted in
+the file of violations, and so is an end while no question was open.
+
+`main` takes the arguments VIOLATIONS LIMITS bwrap ... VIOLATIONS names that file, or is empty.
+LIMITS is `REQUIRE_GROUP` or `NO_GROUP`. Without a group the supervisor adds up itself what
+the processes use, which the code can evade.
 """
 
-import ctypes
 import os
 import select
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from fcntl import LOCK_EX, flock
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from time import monotonic
+from typing import NoReturn
 
-MAX_SANDBOX_BYTES = 512 << 20  # bytes that all processes of a sandbox may have together
+from cardsharp_tools.executors import process_usage
+from cardsharp_tools.executors.byte_relay import ByteRelay
+from cardsharp_tools.executors.control_groups import (
+    ControlGroup,
+    ControlGroupError,
+    GroupLimits,
+    make_control_group,
+)
+from cardsharp_tools.executors.system_call_filter import open_seccomp_filter
+
+ENTRY_CODE = (
+    "import sys; sys.path[:0] = sys.argv.pop(1), sys.argv.pop(1); "
+    f"from {__name__} import main; sys.exit(main())"
+)
+"""Code for `python -IS -c` that runs `main`; the first two arguments are our packages' folders."""
+
+REQUIRE_GROUP, NO_GROUP = "require-group", "no-group"
+
+MAX_SANDBOX_BYTES = 512 << 20  # bytes of memory that everything in a sandbox may use together
+MAX_PROCESSES = 64  # processes and threads of a sandbox; bubblewrap itself needs two of them
+MAX_SCRATCH_FILES = 10_000  # files in each of its folders in memory
+SCRATCH_FOLDER_BYTES = {"/tmp": 64 << 20, "/dev/shm": 16 << 20}  # noqa: S108 - in the sandbox
+"""Folders in memory where it can write, with their sizes in bytes."""
+
+CPU_SHARE = 335  # weight of all its processes together: that of one process with the niceness 5
+NICENESS = 5  # the arena and bots without a sandbox get processor time first
 MAX_CPU_SECONDS = (
     30.0  # seconds of processor time from one question to the next, of all processes together
 )
@@ -27,9 +60,7 @@ EXIT_GRACE_SECONDS = 5.0  # seconds in which it may end by itself after its stdi
 # Bytes of stderr for each question: PAGE are passed on, FLOOD end the sandbox.
 PAGE, FLOOD = 3_000, 1_000_000
 LIMIT_CHECK_SECONDS = 0.1  # seconds from one check of the limits to the next
-
-NETWORK_COUNTERS = ("OutRequests", "OutNoRoutes", "Ip6OutRequests", "Ip6OutNoRoutes")
-"""Names of the kernel's counters of packets that were sent or that had no route."""
+MIN_AVAILABLE_BYTES = 256 << 20  # without a group: memory of the machine at which a sandbox ends
 
 NETWORK_VIOLATION = "it tried to use the network, which the sandbox does not have"
 """Text of the note on a sandbox, at most once for each question.
@@ -38,137 +69,17 @@ Packets that the program sends to itself count as well, because the kernel count
 place.
 """
 
+PROCESSES_VIOLATION = f"it tried to run more than {MAX_PROCESSES} processes and threads"
+"""Text of the note on a sandbox that the kernel has refused a process, at most once a question."""
+
 FATAL_ERROR_PREFIX = "Fatal sandbox error: "  # begins the line that says why a sandbox was ended
 
-_PAGE_SIZE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
+NO_GROUP_REASON = "no control group can be made"  # begins the reason why a sandbox cannot start
+
+_MEMORY_REASON = f"it took more than {MAX_SANDBOX_BYTES >> 20} MB of memory"
 _BAD_SYSCALL_EXIT_CODE = 128 + signal.SIGSYS
-
-# --- system calls --------------------------------------------------------------------------------
-
-KILLED_SYSCALLS = (
-    "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd mount umount2 pivot_root chroot "
-    "move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr unshare setns keyctl "
-    "add_key request_key userfaultfd bpf perf_event_open open_by_handle_at init_module "
-    "finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff acct quotactl "
-    "syslog"
-)
-"""System calls that no bot has a reason to make; they end the program.
-
-They inspect other processes, change mounts and namespaces, or change the kernel itself. So they
-could lead out of the sandbox.
-"""
-
-# Memory that these allocate belongs to no process, so the limit on memory would not count it. They
-# only fail: libraries try them and then use something else.
-DENIED_SYSCALLS = "io_uring_setup memfd_create memfd_secret shmget"
-
-_ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x50026
-_GREATER_OR_EQUAL, _MASKED_EQUAL = 5, 7
-_CLONE_NAMESPACE_FLAGS = 0x7E020000  # all of clone's flags that make a namespace
-
-
-class _Compare(ctypes.Structure):
-    """Condition on an argument of a system call: `scmp_arg_cmp` of libseccomp."""
-
-    _fields_ = (
-        ("arg", ctypes.c_uint),
-        ("op", ctypes.c_int),
-        ("first", ctypes.c_uint64),
-        ("second", ctypes.c_uint64),
-    )
-
-
-Rule = tuple[int, str] | tuple[int, str, _Compare]
-
-
-def open_seccomp_filter() -> int:
-    """Return an open file with the filter of system calls in the form that bubblewrap reads.
-
-    Raises `OSError` if libseccomp cannot make it.
-    """
-    lib = ctypes.CDLL("libseccomp.so.2")
-    lib.seccomp_init.restype = ctypes.c_void_p
-    context = ctypes.c_void_p(lib.seccomp_init(_ALLOW))
-    for action, name, *compares in _build_filter_rules():
-        syscall_number = lib.seccomp_syscall_resolve_name(name.encode())
-        array = (_Compare * len(compares))(*compares)
-        if syscall_number >= 0:  # this machine has it
-            lib.seccomp_rule_add_array(context, action, syscall_number, len(compares), array)
-    file = os.memfd_create("filter")
-    if lib.seccomp_export_bpf(context, file) != 0:
-        raise OSError("libseccomp made no filter")
-    os.lseek(file, 0, os.SEEK_SET)
-    return file
-
-
-def _build_filter_rules() -> Iterator[Rule]:
-    """Yield the filter's rules: an action, a system call, and conditions on its arguments."""
-    yield from ((_KILL, name) for name in KILLED_SYSCALLS.split())
-    yield from ((_EPERM, name) for name in DENIED_SYSCALLS.split())
-    # The flags of clone3 lie in memory, where a filter cannot read them. With "not implemented",
-    # libraries fall back to clone, whose flags are an argument.
-    yield _ENOSYS, "clone3"
-    for bit in range(17, 31):
-        if _CLONE_NAMESPACE_FLAGS & 1 << bit:
-            yield _KILL, "clone", _Compare(0, _MASKED_EQUAL, 1 << bit, 1 << bit)
-    yield _EPERM, "socket", _Compare(0, _GREATER_OR_EQUAL, 17, 0)  # such as vsock, to the host
-    yield _EPERM, "mmap", _Compare(3, _MASKED_EQUAL, 0x21, 0x21)  # shared memory of no file
-    for ioctl_code in (0x5412, 0x541C):  # TIOCSTI and TIOCLINUX write what a user would have typed
-        yield _KILL, "ioctl", _Compare(1, _MASKED_EQUAL, 0xFFFFFFFF, ioctl_code)
-
-
-# --- what runs in the sandbox --------------------------------------------------------------------
-
-
-def process_tree(process: int) -> list[int]:
-    """Return the ids of a process and of all its descendants that still run."""
-    pids = [process]
-    for pid in pids:  # which grows meanwhile
-        try:
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                pids += map(int, (task / "children").read_text("latin-1").split())
-        except OSError:  # it has ended
-            continue
-    return pids
-
-
-def resource_usage(processes: list[int]) -> tuple[int, float]:
-    """Return the bytes of memory and the seconds of processor time of all processes together."""
-    memory = ticks = 0
-    for pid in processes:
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text("latin-1").rpartition(")")[2].split()
-        except OSError:
-            continue
-        memory += int(fields[21]) * _PAGE_SIZE
-        ticks += sum(map(int, fields[11:15]))
-    return memory, ticks / _TICKS
-
-
-def packets_sent(processes: list[int]) -> int:
-    """Return the number of packets that processes tried to send in a sandbox's network.
-
-    The kernel counts them, so no code in the sandbox can hide one. Packets in the network of
-    this process are not counted.
-    """
-    host_namespace = Path("/proc/self/ns/net").stat().st_ino
-    for pid in processes:
-        try:
-            if Path(f"/proc/{pid}/ns/net").stat().st_ino != host_namespace:
-                counter_names, counts = (
-                    Path(f"/proc/{pid}/net/snmp").read_text("latin-1").split("\n")[:2]
-                )
-                counters = dict(zip(counter_names.split(), counts.split(), strict=True))
-                six = Path(f"/proc/{pid}/net/snmp6")
-                counters |= (
-                    dict(map(str.split, six.read_text("latin-1").splitlines()))
-                    if six.exists()
-                    else {}
-                )
-                return sum(int(counters.get(name, 0)) for name in NETWORK_COUNTERS)
-        except OSError:  # it has ended
-            continue
-    return 0
+_IDLE_REASON = f"it got no question for {MAX_IDLE_SECONDS:g} s"
+_ORPHAN_REASON = "the process that asks it has ended"
 
 
 def escape_control_chars(text: str) -> str:
@@ -182,51 +93,66 @@ def escape_control_chars(text: str) -> str:
 
 
 class SandboxSupervisor:
-    """Supervisor of a running sandbox: forwards requests and kills it above its limits.
+    """Supervisor of a running sandbox: relays its streams and kills it above its limits."""
 
-    It measures the resources that the sandbox has used.
-    """
-
-    def __init__(self, violation_log: str, command: list[str]) -> None:
-        errors, written = os.pipe()
+    def __init__(self, violation_log: str, group: ControlGroup | None, command: list[str]) -> None:
+        (requests_read, requests), (answers, answers_write) = os.pipe(), os.pipe()
+        self._stderr_fd, stderr_write = os.pipe()
         filter_ = open_seccomp_filter()
+        self._group, self._violation_log = group, violation_log
         self.process = subprocess.Popen(  # noqa: S603 - what we were told to start
             [command[0], "--seccomp", str(filter_), *command[1:]],
-            stdin=subprocess.PIPE,
-            stderr=written,
+            stdin=requests_read,
+            stdout=answers_write,
+            stderr=stderr_write,
             pass_fds=[filter_],
             env={},
+            preexec_fn=self._prepare_child,  # noqa: PLW1509 - there is only one thread
         )
-        os.close(written)
-        self._stderr_fd, self._parent_pid = errors, os.getppid()
+        for fd in (requests_read, answers_write, stderr_write, filter_):
+            os.close(fd)
+        self._requests, self._answers = ByteRelay(0, requests), ByteRelay(answers, _take_stdout())
+        self._end_fd, self._parent_pid = os.pidfd_open(self.process.pid), os.getppid()
+        self._is_asked, self._is_stderr_open = True, True  # starting is like a first question
         self._request_time, self._stderr_byte_count = monotonic(), 0
-        self._cpu_seconds = self._cpu_seconds_at_request = 0.0
-        self._violation_log, self._sent_packet_count, self._is_violation_logged = (
-            violation_log,
-            0,
-            False,
-        )
+        self._cpu_seconds_at_request = 0.0
+        self._sent_packet_count = self._refused_process_count = 0
+        self._noted_violations, self._unwritten_violations = set[str](), list[str]()
 
     def wait_for_end_reason(self) -> str:
         """Wait until the sandbox ends; return why it was ended, or "" if it ended by itself."""
-        waiting, reason = [0, self._stderr_fd], ""
-        looked = 0.0
-        while self._stderr_fd in waiting:
-            ready = select.select(waiting, [], [], LIMIT_CHECK_SECONDS)[0]
-            if 0 in ready and not self._forward_request():
-                waiting.remove(0)
-            if self._stderr_fd in ready and not self._forward_stderr():
-                waiting.remove(self._stderr_fd)
+        reason, looked = "", 0.0
+        while self._end_fd not in self._relay_ready(LIMIT_CHECK_SECONDS):
             if monotonic() - looked > LIMIT_CHECK_SECONDS and not reason:
                 looked = monotonic()
                 reason = self._find_exceeded_limit()
                 if reason:
                     self.process.kill()
-        return reason
+                self._write_violations()
+        self._find_violations(None)
+        return reason or self._find_end_reason()
+
+    def pass_on_last_output(self) -> None:
+        """Pass on what the sandbox wrote before it ended, as far as it is read in time."""
+        deadline = monotonic() + EXIT_GRACE_SECONDS
+        while monotonic() < deadline and os.getppid() == self._parent_pid:
+            self._relay_ready(LIMIT_CHECK_SECONDS, is_running=False)
+            if self._answers.is_finished and not self._is_stderr_open:
+                break
+
+    def note_end(self, reason: str) -> None:
+        """Note the end of the sandbox, unless the fault of an open question will tell it."""
+        if not self._is_asked and reason not in {"", _IDLE_REASON, _ORPHAN_REASON}:
+            self._unwritten_violations.append(f"its sandbox was ended: {reason}")
+        for _ in range(round(EXIT_GRACE_SECONDS / LIMIT_CHECK_SECONDS)):
+            self._write_violations()
+            if not self._unwritten_violations:
+                break
+            select.select([], [], [], LIMIT_CHECK_SECONDS)
 
     def dump_stacks(self, *_: object) -> None:
         """Make each process that handles the signal write its stacks to stderr."""
-        for pid in process_tree(self.process.pid):
+        for pid in self._list_processes():
             try:
                 status = Path(f"/proc/{pid}/status").read_text("latin-1")
                 caught = int(status.partition("SigCgt:")[2].split()[0], 16)
@@ -235,74 +161,171 @@ class SandboxSupervisor:
             except OSError:
                 continue
 
-    def _forward_request(self) -> bool:
-        """Forward a request to the sandbox; return False if no more requests will come."""
-        request, pipe = os.read(0, 1 << 20), self.process.stdin
-        if pipe is None:
-            return False
-        try:
-            pipe.write(request)
-            pipe.flush()
-            if not request:
-                pipe.close()
-        except BrokenPipeError:
-            return False
-        self._request_time, self._stderr_byte_count = (
-            monotonic() - (0 if request else MAX_IDLE_SECONDS - EXIT_GRACE_SECONDS),
-            0,
-        )
-        self._cpu_seconds_at_request, self._is_violation_logged = self._cpu_seconds, False
-        return bool(request)
+    def _prepare_child(self) -> None:
+        """Put the child, which will become bubblewrap, under its limits."""
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.nice(NICENESS)
+        # Where the machine runs out of memory all the same, the kernel takes a sandbox first.
+        Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
+        if self._group is not None:
+            self._group.enter()
 
-    def _forward_stderr(self) -> bool:
-        """Forward what the sandbox has written to stderr; return False at its end."""
+    def _relay_ready(self, timeout: float, *, is_running: bool = True) -> dict[int, int]:
+        """Relay what can be relayed without waiting; return the ready descriptors."""
+        poller = select.poll()
+        if is_running:
+            poller.register(self._end_fd, select.POLLIN)
+            self._requests.register(poller)
+        self._answers.register(poller)
+        if self._is_stderr_open:
+            poller.register(self._stderr_fd, select.POLLIN)
+        ready = dict(poller.poll(timeout * 1000))
+        request = self._requests.relay(ready)
+        if request is not None:
+            self._begin_question(is_last=not request)
+        answer = self._answers.relay(ready)
+        if answer and b"\n" in answer:
+            self._is_asked = False
+        if self._stderr_fd in ready:
+            self._forward_stderr()
+        return ready
+
+    def _begin_question(self, *, is_last: bool) -> None:
+        """Count from now on for a new question; the end of all questions only ends the waiting."""
+        self._is_asked = self._is_asked or not is_last
+        self._request_time = monotonic() - (MAX_IDLE_SECONDS - EXIT_GRACE_SECONDS) * is_last
+        self._stderr_byte_count, self._cpu_seconds_at_request = 0, self._cpu_seconds()
+        self._noted_violations.clear()
+
+    def _forward_stderr(self) -> None:
+        """Forward what the sandbox has written to stderr, up to the limit for one question."""
         heard = os.read(self._stderr_fd, 1 << 16)
+        self._is_stderr_open = bool(heard)
         room = max(0, PAGE - self._stderr_byte_count)
         os.write(2, escape_control_chars(heard[:room].decode(errors="replace")).encode())
         self._stderr_byte_count += len(heard)
-        return bool(heard)
+
+    def _list_processes(self) -> list[int]:
+        if self._group is not None:
+            return self._group.list_processes()
+        return process_usage.process_tree(self.process.pid)
+
+    def _cpu_seconds(self) -> float:
+        if self._group is not None:
+            return self._group.cpu_seconds()
+        return process_usage.resource_usage(self._list_processes())[1]
 
     def _find_exceeded_limit(self) -> str:
         """Return a phrase that names the exceeded limit, or "" if there is none."""
-        processes = process_tree(self.process.pid)
-        memory, self._cpu_seconds = resource_usage(processes)
-        previous_count, self._sent_packet_count = (
-            self._sent_packet_count,
-            max(self._sent_packet_count, packets_sent(processes)),
-        )
-        if (
-            self._violation_log
-            and not self._is_violation_logged
-            and self._sent_packet_count > previous_count
-        ):
-            self._is_violation_logged = True
-            with Path(self._violation_log).open("a", encoding="utf-8") as file:
-                flock(file, LOCK_EX)
-                file.write(f"{NETWORK_VIOLATION}\n")
-        if memory > MAX_SANDBOX_BYTES:
-            return f"it took more than {MAX_SANDBOX_BYTES >> 20} MB of memory"
-        if self._cpu_seconds - self._cpu_seconds_at_request > MAX_CPU_SECONDS:
+        processes = self._list_processes()
+        sandboxed = process_usage.find_sandboxed_process(processes)
+        self._find_violations(sandboxed)
+        reason = self._find_memory_reason(processes, sandboxed)
+        if reason:
+            return reason
+        if self._cpu_seconds() - self._cpu_seconds_at_request > MAX_CPU_SECONDS:
             return f"it took {MAX_CPU_SECONDS:g} s of processor time for one question"
         if self._stderr_byte_count > FLOOD:
             return f"it wrote more than {FLOOD // 10**6} MB to stderr"
         if monotonic() - self._request_time > MAX_IDLE_SECONDS:
-            return f"it got no question for {MAX_IDLE_SECONDS:g} s"
-        return "the process that asks it has ended" if os.getppid() != self._parent_pid else ""
+            return _IDLE_REASON
+        return _ORPHAN_REASON if os.getppid() != self._parent_pid else ""
+
+    def _find_memory_reason(self, processes: list[int], sandboxed: int | None) -> str:
+        """Return a phrase that names the exceeded limit of memory, or "" if there is none."""
+        for folder, size in SCRATCH_FOLDER_BYTES.items():
+            files = process_usage.count_files_in_memory(sandboxed, folder, size)
+            if files > MAX_SCRATCH_FILES:
+                return f"it made more than {MAX_SCRATCH_FILES} files in {folder}"
+        if self._group is not None:
+            return _MEMORY_REASON if self._group.has_exceeded_memory() else ""
+        if process_usage.resource_usage(processes)[0] > MAX_SANDBOX_BYTES:
+            return _MEMORY_REASON
+        if process_usage.available_memory_bytes() < MIN_AVAILABLE_BYTES:
+            return f"this machine had less than {MIN_AVAILABLE_BYTES >> 20} MB of memory left"
+        return ""
+
+    def _find_end_reason(self) -> str:
+        """Return why the sandbox has ended, if the kernel has ended it, and "" otherwise."""
+        if self._group is not None and self._group.has_exceeded_memory():
+            return _MEMORY_REASON
+        if self.process.wait() == _BAD_SYSCALL_EXIT_CODE:
+            return "it made a system call that the sandbox forbids"
+        return ""
+
+    def _find_violations(self, sandboxed: int | None) -> None:
+        """Note what was refused since the last look, each kind at most once for each question."""
+        count = process_usage.packets_sent(sandboxed)
+        if count > self._sent_packet_count:
+            self._sent_packet_count = count
+            self._note_violation(NETWORK_VIOLATION)
+        count = self._group.refused_process_count() if self._group is not None else 0
+        if count > self._refused_process_count:
+            self._refused_process_count = count
+            self._note_violation(PROCESSES_VIOLATION)
+
+    def _note_violation(self, text: str) -> None:
+        if text not in self._noted_violations:
+            self._noted_violations.add(text)
+            self._unwritten_violations.append(text)
+
+    def _write_violations(self) -> None:
+        """Write the noted violations, unless somebody is just reading that file."""
+        if not self._violation_log:
+            self._unwritten_violations.clear()
+        if not self._unwritten_violations:
+            return
+        with (
+            suppress(BlockingIOError),
+            Path(self._violation_log).open("a", encoding="utf-8") as file,
+        ):
+            flock(file, LOCK_EX | LOCK_NB)
+            file.write("".join(f"{text}\n" for text in self._unwritten_violations))
+            self._unwritten_violations.clear()
+
+
+def _take_stdout() -> int:
+    """Return a descriptor of stdout that can be closed; descriptor 1 leads nowhere from now on."""
+    stdout, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    return stdout
+
+
+@contextmanager
+def _group_of_sandbox(limits: str) -> Iterator[ControlGroup | None]:
+    """Make the control group of a sandbox; kill everything in it and remove it at the end."""
+    if limits == NO_GROUP:
+        yield None
+        return
+    group = make_control_group(GroupLimits(MAX_SANDBOX_BYTES, MAX_PROCESSES, CPU_SHARE))
+    try:
+        yield group
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        group.remove()
+
+
+def _exit_at_signal(number: int, _frame: object) -> NoReturn:
+    """End this process by an exception, so that the control group is removed."""
+    sys.exit(128 + number)
 
 
 def main() -> int:
     """Start the command, watch it, and return its exit code."""
-    os.nice(5)  # the arena and bots without a sandbox get processor time first
-    supervisor = SandboxSupervisor(sys.argv[1], sys.argv[2:])
-    signal.signal(signal.SIGUSR2, supervisor.dump_stacks)
-    reason = supervisor.wait_for_end_reason()
-    exit_code = supervisor.process.wait()
-    if exit_code == _BAD_SYSCALL_EXIT_CODE and not reason:
-        reason = "it made a system call that the sandbox forbids"
-    if reason:
-        os.write(2, f"\n{FATAL_ERROR_PREFIX}{reason}\n".encode())
+    signal.signal(signal.SIGTERM, _exit_at_signal)
+    violation_log, limits, *command = sys.argv[1:]
+    try:
+        with _group_of_sandbox(limits) as group:
+            supervisor = SandboxSupervisor(violation_log, group, command)
+            signal.signal(signal.SIGUSR2, supervisor.dump_stacks)
+            reason = supervisor.wait_for_end_reason()
+            exit_code = supervisor.process.wait()
+            supervisor.pass_on_last_output()
+            if reason:
+                os.write(2, f"\n{FATAL_ERROR_PREFIX}{reason}\n".encode())
+            supervisor.note_end(reason)
+    except ControlGroupError as error:
+        os.write(2, f"{FATAL_ERROR_PREFIX}{NO_GROUP_REASON} ({error})\n".encode())
+        return 1
     return exit_code if exit_code >= 0 else 128 - exit_code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

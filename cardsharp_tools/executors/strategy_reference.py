@@ -21,7 +21,8 @@ from cardsharp_tools.executors.path_quoting import quote_path, unquote_path
 SUFFIX = ".py"  # suffix of a strategy file
 WEIGHTS_SUFFIX = ".json"  # suffix of a file that training wrote
 
-SANDBOXED, TRUSTED = "submission", "trusted-submission"  # strategies of teams; TRUSTED: no sandbox
+SANDBOXED, WEAKLY_SANDBOXED, TRUSTED = "submission", "weakly-sandboxed", "trusted-submission"
+"""Strategies of teams: in a sandbox, in one that may lack the kernel's limits, and in none."""
 
 
 class StrategyReference(ABC):
@@ -144,9 +145,11 @@ class Submission(StrategyReference):
 
     is_sandboxed: bool = True
     folder: Path | None = None
+    needs_kernel_limits: bool = True
 
     def __str__(self) -> str:
-        kind = SANDBOXED if self.is_sandboxed else TRUSTED
+        sandboxed = SANDBOXED if self.needs_kernel_limits else WEAKLY_SANDBOXED
+        kind = sandboxed if self.is_sandboxed else TRUSTED
         return kind if self.folder is None else f"{kind}:{quote_path(self.folder)}"
 
     @property
@@ -162,8 +165,9 @@ def parse_strategy(text: str) -> StrategyReference:
     So this is called once, where the text comes from.
     """
     kind, _, folder = text.partition(":")
-    if kind in {SANDBOXED, TRUSTED}:
-        return Submission(kind == SANDBOXED, unquote_path(folder) if folder else None)
+    if kind in {SANDBOXED, WEAKLY_SANDBOXED, TRUSTED}:
+        path = unquote_path(folder) if folder else None
+        return Submission(kind != TRUSTED, path, kind != WEAKLY_SANDBOXED)
     if _is_program_command(text):
         return Program(text)
     if text.endswith(SUFFIX):

@@ -40,6 +40,8 @@ _ARCHIVE_ERRORS = (
 )
 """Exceptions that reading a zip archive may raise."""
 
+DEFAULT_ISOLATION = Submission()  # in a sandbox with the kernel's limits
+
 Contents = dict[str, bytes]  # files by their names in a folder
 
 
@@ -137,11 +139,12 @@ class TeamSubmissions(NamedTuple):
 
     folder: Path
     is_sandboxed: bool = True
+    needs_kernel_limits: bool = True
 
     @property
     def reference(self) -> Submission:
         """Reference to the newest version, at the time when it is built."""
-        return Submission(self.is_sandboxed, self.folder)
+        return Submission(self.is_sandboxed, self.folder, self.needs_kernel_limits)
 
     @property
     def version_folders(self) -> list[Path]:
@@ -167,7 +170,11 @@ class TeamSubmissions(NamedTuple):
             words = worker_command(file, game)
         if self.is_sandboxed:
             words = sandbox_command(
-                version, words, self.folder.parents[1], self.folder / VIOLATIONS_FILE
+                version,
+                words,
+                self.folder.parents[1],
+                self.folder / VIOLATIONS_FILE,
+                needs_kernel_limits=self.needs_kernel_limits,
             )
         command, fault = shlex.join(words), ""
         try:
@@ -225,9 +232,15 @@ class TeamSubmissions(NamedTuple):
         )
 
 
-def team_submissions(contest: Path, team: str, *, is_sandboxed: bool = True) -> TeamSubmissions:
-    """Return the versions of a team in a contest's folder."""
-    return TeamSubmissions(contest.absolute() / "submissions" / team, is_sandboxed)
+def team_submissions(
+    contest: Path, team: str, isolation: Submission = DEFAULT_ISOLATION
+) -> TeamSubmissions:
+    """Return the versions of a team in a contest's folder, which run in this isolation."""
+    return TeamSubmissions(
+        contest.absolute() / "submissions" / team,
+        isolation.is_sandboxed,
+        isolation.needs_kernel_limits,
+    )
 
 
 def resolve_team_strategy(
@@ -258,7 +271,9 @@ def register_submission(reference: Submission, game: Game) -> str:
 
 def _versions_of(reference: Submission) -> TeamSubmissions:
     """Return the versions of the team that a reference is about."""
-    return TeamSubmissions(reference.folder or Path(), reference.is_sandboxed)
+    return TeamSubmissions(
+        reference.folder or Path(), reference.is_sandboxed, reference.needs_kernel_limits
+    )
 
 
 def _write_files(contents: Contents, folder: Path) -> None:

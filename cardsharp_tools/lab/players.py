@@ -33,7 +33,7 @@ from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.external_program import SubprocessStrategy
 from cardsharp_tools.executors.private_random import private_rng
-from cardsharp_tools.executors.sandbox_supervisor import process_tree
+from cardsharp_tools.executors.process_usage import process_tree
 from cardsharp_tools.executors.strategy_file import (
     register_strategy,
     source_files,

@@ -25,7 +25,7 @@ from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.executors import line_process, sandbox
 from cardsharp_tools.executors.sandbox import check_sandbox, sandbox_command
-from cardsharp_tools.executors.sandbox_supervisor import NETWORK_VIOLATION
+from cardsharp_tools.executors.sandbox_supervisor import NETWORK_VIOLATION, PROCESSES_VIOLATION
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.submission import (
     LARGEST,
@@ -136,7 +136,11 @@ ESCAPES = {
 """What is tried, by which code, and what is said of it, as a pattern."""
 
 
-RECORDED_ATTEMPTS = {"the arena's port", "a name's address"}
+RECORDED_ATTEMPTS = {
+    "the arena's port": NETWORK_VIOLATION,
+    "a name's address": NETWORK_VIOLATION,
+    "many processes": PROCESSES_VIOLATION,
+}
 """Those of which the organiser is told though the code swallows the refusal and plays on."""
 
 FATAL_ATTEMPTS = {
@@ -244,7 +248,7 @@ def test_no_submission_escapes_from_its_sandbox(
     fault, _ = run_code(error_catching_code if attempt in FATAL_ATTEMPTS else attempt_code)
     assert re.search(pattern, fault), fault
     assert fault.isprintable()
-    expected = [NETWORK_VIOLATION] * (attempt in RECORDED_ATTEMPTS)
+    expected = [text for name, text in RECORDED_ATTEMPTS.items() if name == attempt]
     wait_until(lambda: submissions.take_sandbox_violations() == expected)
     if attempt not in FATAL_ATTEMPTS:
         assert run_code(error_catching_code) == (None, "why")

@@ -15,7 +15,7 @@ from support.waiting import wait_until
 from cardsharp_tools.executors import line_process
 from cardsharp_tools.executors.hang_monitor import WALL_TIME_FACTOR, BusyIdleTimeMeter, sample_usage
 from cardsharp_tools.executors.line_process import LineProcess
-from cardsharp_tools.executors.sandbox_supervisor import process_tree
+from cardsharp_tools.executors.process_usage import process_tree
 
 MAX_SAMPLE_SECONDS = 0.05  # seconds at most that a look counts
 

@@ -36,6 +36,7 @@ REFERENCES: dict[str, StrategyReference] = {
     "http://127.0.0.1:8090": RemotePlayer("http://127.0.0.1:8090"),
     "submission": Submission(),
     "trusted-submission": Submission(is_sandboxed=False),
+    "weakly-sandboxed": Submission(needs_kernel_limits=False),
     "submission:/a%20cup/7": Submission(folder=Path("/a cup/7")),
     "trusted-submission:/cup/7": Submission(is_sandboxed=False, folder=Path("/cup/7")),
     "an unclosed ' mark": BuiltIn("an unclosed ' mark"),

@@ -34,13 +34,12 @@ from cardsharp_tools.contest.admin_actions import (
 from cardsharp_tools.contest.teams_file import read_teams
 from cardsharp_tools.executors.sandbox import check_sandbox
 from cardsharp_tools.executors.strategy_reference import (
-    SANDBOXED,
-    TRUSTED,
     StrategyReference,
     Submission,
     parse_strategy,
 )
 from cardsharp_tools.executors.submission import (
+    DEFAULT_ISOLATION,
     TeamSubmissions,
     read_submission,
     team_submissions,
@@ -77,6 +76,13 @@ def add(  # noqa: PLR0913 - each is a flag of its own
             "that you can."
         ),
     ] = False,
+    without_kernel_limits: Annotated[
+        bool,
+        Parameter(
+            help="Play the submission in a sandbox even if this machine has no control groups, "
+            "which hold its limits."
+        ),
+    ] = False,
     user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
     as_json: Json = False,
     target: ContestLocation = LOCAL_CONTEST,
@@ -99,7 +105,15 @@ def add(  # noqa: PLR0913 - each is a flag of its own
         raise ConfigError(
             "--no-sandbox needs --submission. Add --submission, or remove --no-sandbox."
         )
-    played_by = strategy if submission is None else Submission(is_sandboxed=not no_sandbox)
+    if without_kernel_limits and (submission is None or no_sandbox):
+        raise ConfigError(
+            "--without-kernel-limits is for a submission in a sandbox. Add --submission and "
+            "remove --no-sandbox, or remove --without-kernel-limits."
+        )
+    isolation = Submission(
+        is_sandboxed=not no_sandbox, needs_kernel_limits=not without_kernel_limits
+    )
+    played_by = strategy if submission is None else isolation
     _enter_teams(folder, [(name, played_by)], target, as_json=as_json, submission=submission)
 
 
@@ -118,18 +132,20 @@ def submit(
     """
     with open_contest_in(folder) as records:
         team = records.resolve_team(name)
-        if team.strategy not in {SANDBOXED, TRUSTED}:
+        isolation = parse_strategy(team.strategy or "")
+        if not isinstance(isolation, Submission):
             raise ConfigError(f"{team.name} has no submission. Enter the team with --submission.")
         of = get_game(records.settings.game)
-    is_sandboxed = team.strategy == SANDBOXED
-    _add_version(team_submissions(folder, team.id, is_sandboxed=is_sandboxed), file, of)
+    _add_version(team_submissions(folder, team.id, isolation), file, of)
 
 
 def _add_version(versions: TeamSubmissions, file: Path, of: Game) -> None:
     """Store a version of a team's strategy, and print how it is played."""
     if versions.is_sandboxed:
-        check_sandbox()
+        check_sandbox(needs_kernel_limits=versions.needs_kernel_limits)
         isolation = "in a sandbox"
+        if not versions.needs_kernel_limits:
+            isolation += " that may lack the kernel's limits"
     else:
         isolation = "WITHOUT a sandbox: its code can do everything that you can"
     version_number = versions.add_version(read_submission(file), of)
@@ -186,10 +202,11 @@ def _enter_teams(
     """
     with target.open_records(folder) as records:
         of = check_teams_and_get_game(records, team_requests, is_local=target.stack is None)
+    isolation = team_requests[0][1]
     first_submissions = team_submissions(
         folder,
         f"new-{secrets.token_hex(8)}",
-        is_sandboxed=team_requests[0][1] != Submission(is_sandboxed=False),
+        isolation if isinstance(isolation, Submission) else DEFAULT_ISOLATION,
     )
     with target.open_records(folder) as records, ExitStack() as stack:
         if submission is not None:
