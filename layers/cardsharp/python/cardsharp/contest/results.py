@@ -113,7 +113,7 @@ class ContestRecords(ContestTeamStore):
             raise ConfigError(
                 f"The contest has begun, and {reason}, so no team can enter. {name} can replace a "
                 "team that has not come: change that team's name with `cardsharp contest teams "
-                "rename` and its password with `cardsharp contest teams credentials`."
+                "rename` and its password with `cardsharp contest teams reset-password`."
             )
         return first_round
 
