@@ -8,7 +8,7 @@ from rich.table import Table
 
 from cardsharp.contest.formats.base import Format
 from cardsharp.contest.match_host import MatchResultFacts, format_points
-from cardsharp.contest.models import PairingResult, PracticeMatch, TeamFaults
+from cardsharp.contest.models import PairingResult, PracticeMatch, TeamConnection, TeamFaults
 from cardsharp.contest.practice import practice_ladder
 from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.view.overview import StandingsRow
@@ -166,6 +166,15 @@ def team_faults_row(name: str, faults: TeamFaults) -> Row:
     last_fault = faults.last[0]
     at = f"{last_fault.at:%H:%M:%S}"
     return {"team": name, "faults": faults.count, "at (UTC)": at, "last": last_fault.what}
+
+
+def connection_row(name: str, connection: TeamConnection) -> Row:
+    """Return a row with a connected team: since when, and with which program."""
+    return {
+        "team": name,
+        "connected since (UTC)": f"{connection.since:%H:%M:%S}",
+        "client": connection.client,
+    }
 
 
 def join_team_names(ids: Sequence[str], team_names: TeamNames) -> str:

@@ -12,17 +12,25 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from support.arena_server import ADMIN, ALICE, BOB, PASSWORDS, ArenaHttpClient, running_arena
+from support.arena_server import (
+    ADMIN,
+    ALICE,
+    BOB,
+    PASSWORDS,
+    ArenaHttpClient,
+    ManualClock,
+    running_arena,
+)
 from support.contests import HOSTILE_NAMES, new_contest, played_contest, team_names
 from support.waiting import HANG_SECONDS
 
 from cardsharp.client.config import ServiceAddress
 from cardsharp.contest.formats.forecast import estimate_length
 from cardsharp.contest.match_host import LiveMatch
-from cardsharp.contest.models import ContestSettings, TeamEntry
+from cardsharp.contest.models import ContestSettings, TeamConnection, TeamEntry
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.tag_check import TagMonitor
+from cardsharp.contest.team_presence import PresenceMonitor
 from cardsharp.contest.view.pages import (
     ContestPageView,
     contest_page,
@@ -319,10 +327,45 @@ def test_a_team_that_waits_for_wrong_tags_is_told_and_so_is_the_organiser(tmp_pa
         assert [read_notice(BOB, tags) for tags in ("cup", "cup-practice,x")] == [None, None]
         assert "x-arena-notice" not in client.get("/api/matches?active=1&wait=1", ALICE).headers
         read_notice(ALICE, "cpu")
-        TagMonitor(records, ArenaMatchHost(arena), utc_now).check()
+        PresenceMonitor(records, ArenaMatchHost(arena), utc_now).check()
         warning = f"Team of {ALICE} waits for the tag cpu, which no match has"
         for path in ("/contest", "/contest/running"):
             for viewer, notice in ((ALICE, advice), (ADMIN, warning), (BOB, ""), (None, "")):
                 page = ParsedPage(client.get(path, viewer).text)
                 assert notice in page.text
                 assert (" for the tag" in page.text) == bool(notice)
+
+
+def test_connected_teams_have_a_green_dot_until_they_have_been_silent(tmp_path: Path) -> None:
+    """A team is connected from its first poll on, with the name that its program gives."""
+    records, clock = new_contest(0), ManualClock()
+    for player in (ALICE, BOB):
+        records.append_team(TeamEntry(player, f"Team of {player}", "0" * 32))
+    pages = ContestPages(lambda: ContestRepository(records.documents))
+    with (
+        running_arena(
+            tmp_path,
+            extra_pages=pages,
+            is_public=True,
+            clock=clock,
+            long_poll_timeout=timedelta(milliseconds=1),
+        ) as (server, client),
+        ArenaClient(ServiceAddress(server.url), Credentials(ADMIN, PASSWORDS[ADMIN])) as arena,
+    ):
+        monitor = PresenceMonitor(records, ArenaMatchHost(arena), clock)
+        monitor.check()
+        assert "connected" not in client.get("/contest", None).text
+        headers = {"User-Agent": "bot/1.0\x9b <b>"}
+        client.request("GET", "/api/matches?active=1&wait=1", ALICE, None, headers)
+        start = clock()
+        clock.advance(timedelta(seconds=30))
+        monitor.check()
+        connection = TeamConnection(start + timedelta(seconds=30), "bot/1.0 <b>")
+        assert records.connections_by_team() == {ALICE: connection}
+        page = client.get("/contest", None).text
+        assert page.count('aria-label="connected"') == 1
+        assert "2 teams, 1 connected" in page
+        clock.advance(timedelta(seconds=30))
+        monitor.check()
+        assert records.connections_by_team() == {}
+        assert 'aria-label="connected"' not in client.get("/contest", None).text

@@ -29,7 +29,7 @@ from cardsharp.contest.practice import (
     practice_ladder,
 )
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.tag_check import CHECK_INTERVAL, wrong_tags_line
+from cardsharp.contest.team_presence import CHECK_INTERVAL, wrong_tags_line
 from cardsharp.contest.view.match_charts import (
     BarChart,
     FinishedMatch,

@@ -13,7 +13,7 @@ from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.freeze import active_or_scheduled_freeze
 from cardsharp.contest.models import ContestStage
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.tag_check import wrong_tags_line
+from cardsharp.contest.team_presence import wrong_tags_line
 from cardsharp.contest.view.overview import ContestOverview
 from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.core.clock import utc_now
@@ -68,6 +68,11 @@ def status(
             reports.team_faults_row(team_names[team], fault)
             for team, fault in records.faults_by_team().items()
         ]
+        connected = [
+            reports.connection_row(team_names[team], connection)
+            for team, connection in records.connections_by_team().items()
+            if team in team_names
+        ]
         wrong_tags = {team_names[team]: tags for team, tags in records.wrong_tags_by_team().items()}
     decided = sum(result.decided for result in results)
     document: reports.Row = {"contest": settings.name, "stage": stage, "paused": paused}
@@ -79,6 +84,7 @@ def status(
                 "standings": standings,
                 "practice": rows,
                 "faults": failed,
+                "connected": connected,
                 "wrong tags": wrong_tags,
             }
         )
@@ -97,7 +103,12 @@ def status(
             reports.pairing_line(result, team_names, settings.format_without_history)
         )
     reports.print_table(standings)
-    for title, more in (("ladder of practice", rows), ("teams that failed here", failed)):
+    tables = {
+        "ladder of practice": rows,
+        "connected teams": connected,
+        "teams that failed here": failed,
+    }
+    for title, more in tables.items():
         if more:
             result_console().print(title)
             reports.print_table(more)

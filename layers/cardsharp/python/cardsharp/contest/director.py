@@ -27,7 +27,7 @@ from cardsharp.contest.models import (
 )
 from cardsharp.contest.practice import PracticeDirector
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.tag_check import TagMonitor
+from cardsharp.contest.team_presence import PresenceMonitor
 from cardsharp.core.clock import TimeSource, utc_now
 from cardsharp.errors import ArenaError
 
@@ -208,7 +208,7 @@ class ContestRunner:
         self._records, self._match_host, self._clock = records, match_host, clock
         self._practice_director: PracticeDirector | None = None
         self._director = ContestDirector(records, match_host, clock)
-        self._tag_monitor = TagMonitor(records, match_host, clock)
+        self._presence_monitor = PresenceMonitor(records, match_host, clock)
 
     @property
     def ended_practice_matches(self) -> Iterable[PracticeMatch]:
@@ -224,7 +224,7 @@ class ContestRunner:
 
         Raises `ArenaError` if the host failed; the step may or may not have had its effect.
         """
-        self._tag_monitor.check()
+        self._presence_monitor.check()
         until = self._records.practice_until
         if until is None:
             return self._records.stage is not ContestStage.OPEN and not self._director.step()

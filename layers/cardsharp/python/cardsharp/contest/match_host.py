@@ -135,11 +135,13 @@ class TeamPresence(NamedTuple):
     """Presence of a team at its match host.
 
     `idle_seconds` is the time since its last request, None if it was never seen. `awaited_tags`
-    are the tags for which it waits, None for any.
+    are the tags for which it waits, None for any. `client` is the name of its program, as it
+    says itself; it is empty for teams that the host plays.
     """
 
     idle_seconds: float | None
     awaited_tags: tuple[str, ...] | None = None
+    client: str = ""
 
 
 class MatchHost(Protocol):

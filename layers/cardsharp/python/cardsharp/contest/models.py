@@ -234,6 +234,14 @@ class RatingSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class TeamConnection:
+    """Connection of a team whose program asks for matches: since when, and the program's name."""
+
+    since: datetime
+    client: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TeamFault:
     """Error of a team that is played by a strategy on the host, described in a sentence."""
 

@@ -24,7 +24,7 @@ from cardsharp.contest.freeze import spectator_records
 from cardsharp.contest.match_host import ContestMatches, MatchHost, MatchSummary
 from cardsharp.contest.models import PracticeMatch, RatingSnapshot
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.tag_check import finds_matches, is_present
+from cardsharp.contest.team_presence import finds_matches, is_present
 from cardsharp.core.clock import TimeSource
 from cardsharp.errors import ArenaError, MalformedResponse
 

@@ -14,6 +14,7 @@ readers while it runs. They are stored in a local file, or in the arena's table 
 | contest#NAME#act      | 00012   | an `AdminAction` of an organiser, by its number               |
 | contest#NAME#fault    | ID      | a team's `TeamFaults`, where it is played for                 |
 | contest#NAME#astray   | ID      | the tags for which a team waits, if no match has them         |
+| contest#NAME#here     | ID      | since when a team is connected, and with which program        |
 | contest#NAME#result   | 00012   | a `PairingResult`, by its place                               |
 | contest#NAME#aside    | 00012   | a `PairingResult` of a match that counts no more              |
 | contest#NAME#freeze   | now     | a `ScoreboardFreeze`: since when spectators see no news       |
@@ -58,6 +59,7 @@ _PRACTICE_MATCH_ADAPTER = TypeAdapter(PracticeMatch)
 _RATING_SNAPSHOT_ADAPTER = TypeAdapter(models.RatingSnapshot)
 _TEAM_FAULTS_ADAPTER = TypeAdapter(TeamFaults)
 _TAGS_ADAPTER = TypeAdapter(tuple[str, ...])
+_CONNECTION_ADAPTER = TypeAdapter(models.TeamConnection)
 
 MAX_RECENT_FAULTS = 20  # faults of a team that are stored with their text; older ones are counted
 MAX_FAULT_LENGTH = 500  # characters of a stored fault
@@ -231,11 +233,34 @@ class ContestRecords(ContestTeamStore):
 
     def save_wrong_tags(self, wrong_tags: Mapping[TeamId, tuple[str, ...]]) -> None:
         """Save which teams wait for wrong tags now, in place of those saved before."""
-        existing = {document.key: document for document in self.documents_of("astray")}
-        puts = [
-            Put(self.document_key("astray", team), {"tags": list(tags)})
-            for team, tags in wrong_tags.items()
-        ]
+        self._replace_documents(
+            "astray",
+            [
+                Put(self.document_key("astray", team), {"tags": list(tags)})
+                for team, tags in wrong_tags.items()
+            ],
+        )
+
+    def connections_by_team(self) -> dict[TeamId, models.TeamConnection]:
+        """Return the teams that are connected, as the director last saw them."""
+        return {
+            document.key.sort_key: _CONNECTION_ADAPTER.validate_python(document.body)
+            for document in self.documents_of("here")
+        }
+
+    def save_connections(self, connections: Mapping[TeamId, models.TeamConnection]) -> None:
+        """Save which teams are connected now, in place of those saved before."""
+        self._replace_documents(
+            "here",
+            [
+                build_document_put(self.document_key("here", team), _CONNECTION_ADAPTER, connection)
+                for team, connection in connections.items()
+            ],
+        )
+
+    def _replace_documents(self, kind: str, puts: Sequence[Put]) -> None:
+        """Save documents in place of all others of their kind."""
+        existing = {document.key: document for document in self.documents_of(kind)}
         deleted_keys = existing.keys() - {put.key for put in puts}
         deletes = [Delete(key, existing[key].version) for key in sorted(deleted_keys)]
         self.commit_in_batches([*puts, *deletes])

@@ -143,6 +143,7 @@ class ContestOverview:
         self.teams = [team.id for team in records.teams()]
         self.names = records.team_names_with_removed()
         self._withdrawn_teams = records.withdrawal_reasons_by_team()
+        self.connections = records.connections_by_team()
         self.results, self.listed = records.results(), records.results_with_discarded()
         self._records = records
         self._running_by_id = {match.id: match for match in running}
@@ -218,7 +219,7 @@ class ContestOverview:
     def page_hash(self) -> str:
         """Hash that changes whenever the page does, except for running matches."""
         content = (self.settings, self.paused, self.frozen, self.names, self.results, self.stage)
-        fingerprint = repr((*content, len(self._rating_history)))
+        fingerprint = repr((*content, len(self._rating_history), self.connections))
         return hashlib.blake2b(fingerprint.encode(), digest_size=9).hexdigest()
 
     @property

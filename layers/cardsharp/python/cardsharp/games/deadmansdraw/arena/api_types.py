@@ -278,10 +278,10 @@ class ClosingJson(TypedDict):
 
 
 class PlayerJson(TypedDict):
-    """A player; `idleSeconds` and `awaitedTags` are there if `idle` was requested.
+    """A player; `idleSeconds`, `awaitedTags` and `client` are there if `idle` was requested.
 
     `idleSeconds` is null for a player that never came, and `awaitedTags` for one that waits for
-    matches with any tag.
+    matches with any tag. `client` is the User-Agent of its last request for matches.
     """
 
     _id: Id
@@ -290,6 +290,7 @@ class PlayerJson(TypedDict):
     country: NotRequired[str]
     idleSeconds: NotRequired[float | None]
     awaitedTags: NotRequired[tuple[str, ...] | None]
+    client: NotRequired[str | None]
 
 
 class UserJson(TypedDict):

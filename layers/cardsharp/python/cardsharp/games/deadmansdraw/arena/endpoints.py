@@ -94,7 +94,7 @@ class RestApi:
     async def list_players(self, request: Request, _admin: User) -> Response:
         """GET /api/players; with `idle`, which is ours, each with its presence.
 
-        That is the time since it was heard of, and the tags for which it waits.
+        That is the time since it was heard of, the tags for which it waits, and its program.
         """
         players = self._runtime.users.players_by_id.values()
         records = [player.public_json() for player in players]
@@ -105,6 +105,7 @@ class RestApi:
                 activity = activities.get(player.id)
                 record["idleSeconds"] = activity and activity.idle_seconds(current_time)
                 record["awaitedTags"] = activity and activity.awaited_tags
+                record["client"] = activity and activity.client
         return json_response(records)
 
     async def get_player(self, request: Request, user: User) -> Response:
@@ -126,7 +127,10 @@ class RestApi:
         waits = query_flag(query, "active") or query_flag(query, "wait")
         if waits and user.is_player:
             self._runtime.presence.record_poll(
-                user.id, self._referee.current_time(), match_filter.tags
+                user.id,
+                self._referee.current_time(),
+                match_filter.tags,
+                request.headers.get("user-agent", ""),
             )
         matches = self._select_matches(user, match_filter)
         if not matches and query_flag(query, "wait"):

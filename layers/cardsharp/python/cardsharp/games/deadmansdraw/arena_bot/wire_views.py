@@ -242,7 +242,7 @@ class PlayerView(_WireView):
 
     `idle_seconds` is the time since it asked for a match or acted, None if it never did. If an
     arena does not report it, every player counts as present. `awaited_tags` are the tags for
-    which it waits, None for any.
+    which it waits, None for any. `client` is the name of its program, as it says itself.
     """
 
     model_config = ConfigDict(defer_build=True)
@@ -251,6 +251,7 @@ class PlayerView(_WireView):
     name: str
     idle_seconds: float | None = 0.0
     awaited_tags: tuple[str, ...] | None = None
+    client: str | None = None
 
 
 class HelloView(_WireView):

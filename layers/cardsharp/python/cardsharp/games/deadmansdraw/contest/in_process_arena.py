@@ -60,6 +60,7 @@ class InProcessArena:
                 name=account.name,
                 idle_seconds=None if activity is None else activity.idle_seconds(current_time),
                 awaited_tags=None if activity is None else activity.awaited_tags,
+                client=None if activity is None else activity.client,
             )
 
         return list(map(build_view, self._referee.book.players_by_id.values()))

@@ -86,7 +86,7 @@ class ContestPages:
     def tag_notice(self, player: str, tags: AbstractSet[str]) -> str | None:
         """Return what is wrong with the tags for which a team waits, or None."""
         # Slow to load, and needed by no player whose matches begin.
-        from cardsharp.contest.tag_check import finds_matches, tag_notice  # noqa: PLC0415
+        from cardsharp.contest.team_presence import finds_matches, tag_notice  # noqa: PLC0415
 
         for contest in self._load_open_contests():
             if player in contest.teams:
@@ -97,7 +97,7 @@ class ContestPages:
     def _load_open_contests(self) -> "list[_OpenContest]":
         """Return the contests that are not over, as they were at most `CACHE_TIME` ago."""
         from cardsharp.contest.models import ContestStage  # noqa: PLC0415 - as above
-        from cardsharp.contest.tag_check import is_practising  # noqa: PLC0415 - as above
+        from cardsharp.contest.team_presence import is_practising  # noqa: PLC0415 - as above
 
         current_time = self._clock()
         if current_time >= self._cache_expiry:
@@ -177,7 +177,7 @@ def to_live_match(match: ArenaMatch) -> LiveMatch:
 
 def _build_tag_notices(records: "ContestRecords", user: User) -> list[str]:
     """Return what the page tells a team about its tags, and the organiser about all teams."""
-    from cardsharp.contest.tag_check import tag_notice, wrong_tags_line  # noqa: PLC0415 - as above
+    from cardsharp.contest.team_presence import tag_notice, wrong_tags_line  # noqa: PLC0415 - as above
 
     wrong_tags = records.wrong_tags_by_team()
     if user.is_admin:

@@ -5,7 +5,7 @@ last request for matches: a player that waits for the tags of no contest is not 
 
 | pk    | sk | attributes                                                              |
 |-------|----|-------------------------------------------------------------------------|
-| heard | ID | heard_at; awaited_tags, absent for any tag; expires_at                  |
+| heard | ID | heard_at; awaited_tags, absent for any tag; client; expires_at          |
 """
 
 import logging
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Minimum times between two writes of a player, each of which costs: of the time alone, and of tags.
 WRITE_INTERVAL, TAGS_WRITE_INTERVAL = timedelta(seconds=10), timedelta(seconds=1)
 _MAX_TAGS, _MAX_TAG_LENGTH = 20, 100  # of a request, that are stored: the store is not the player's
+_MAX_CLIENT_LENGTH = 60  # characters of a client's name, likewise
 _RECORD_TTL = timedelta(days=1)
 _PARTITION = "heard"
 _log = logging.getLogger(__name__)
@@ -36,10 +37,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PlayerActivity:
-    """Last activity of a player; `awaited_tags` is None for a player that waits for any match."""
+    """Last activity of a player; `awaited_tags` is None for a player that waits for any match.
+
+    `client` is the name of its program, as the header User-Agent of its last poll has it.
+    """
 
     seen_at: datetime
     awaited_tags: tuple[str, ...] | None = None
+    client: str = ""
 
     def idle_seconds(self, current_time: datetime) -> float:
         """Return the seconds since the activity."""
@@ -52,12 +57,16 @@ class Presence:
     def __init__(self) -> None:
         self._last_activity: dict[str, PlayerActivity] = {}
 
-    def record_poll(self, player: str, seen_at: datetime, tags: Collection[str] | None) -> None:
+    def record_poll(
+        self, player: str, seen_at: datetime, tags: Collection[str] | None, client: str = ""
+    ) -> None:
         """Record that a player asked for its matches with one of these tags; None is any tag."""
         stored_tags = None if tags is None else tuple(sorted(tags)[:_MAX_TAGS])
         if stored_tags is not None:
             stored_tags = tuple(tag[:_MAX_TAG_LENGTH] for tag in stored_tags)
-        self._save(player, PlayerActivity(seen_at, stored_tags))
+        # A program may send anything as its name, also what would change a terminal.
+        name = "".join(letter for letter in client[:_MAX_CLIENT_LENGTH] if letter.isprintable())
+        self._save(player, PlayerActivity(seen_at, stored_tags, name))
 
     def record_activity(self, player: str, seen_at: datetime) -> None:
         """Record another activity of a player; the tags for which it waits stay."""
@@ -105,6 +114,7 @@ def _build_item(player: str, activity: PlayerActivity) -> Item:
         **item_key(_PARTITION, player),
         "heard_at": timestamp_attribute(activity.seen_at),
         **({} if tags is None else {"awaited_tags": {"L": [{"S": tag} for tag in tags]}}),
+        **({"client": {"S": activity.client}} if activity.client else {}),
         "expires_at": expiry_attribute(activity.seen_at + _RECORD_TTL),
     }
 
@@ -114,4 +124,5 @@ def _parse_activity(item: Item) -> PlayerActivity:
     return PlayerActivity(
         timestamp_value(item["heard_at"]),
         None if tags is None else tuple(tag["S"] for tag in tags["L"]),
+        item.get("client", {"S": ""})["S"],
     )

@@ -1,17 +1,17 @@
-"""Check of the tags for which teams wait: a team with the wrong tags would miss its matches.
+"""Presence of teams: who is connected, and who waits for tags that no match has.
 
 Nothing fails when a client asks an arena for matches with a tag that no match has: it waits for
 ever. So practice counts as present only teams that would find its matches, and the others are
 reported to themselves and to the organiser.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from cardsharp.contest.formats.pairing import TeamId
 from cardsharp.contest.match_host import MatchHost, TeamPresence
-from cardsharp.contest.models import ContestSettings, ContestStage
+from cardsharp.contest.models import ContestSettings, ContestStage, TeamConnection
 from cardsharp.contest.results import ContestRecords
 from cardsharp.core.clock import TimeSource
 
@@ -66,37 +66,67 @@ def wrong_tags_line(settings: ContestSettings, team_name: str, tags: Collection[
     )
 
 
-class TagMonitor:
-    """Monitor that records which present teams wait for tags that no match has."""
+class PresenceMonitor:
+    """Monitor that records which teams are connected, and which wait for tags that no match has.
+
+    It writes only what has changed.
+    """
 
     def __init__(self, records: ContestRecords, match_host: MatchHost, clock: TimeSource) -> None:
         self._records, self._match_host, self._clock = records, match_host, clock
         self._next_check: datetime | None = None
-        self._recorded: dict[TeamId, tuple[str, ...]] | None = None
+        self._recorded_tags: dict[TeamId, tuple[str, ...]] | None = None
+        self._recorded_connections: dict[TeamId, TeamConnection] = {}
 
     def check(self) -> None:
-        """Record the teams with wrong tags, if the last check is `CHECK_INTERVAL` ago."""
+        """Record the present teams, if the last check is `CHECK_INTERVAL` ago."""
         current_time = self._clock()
         if self._next_check is not None and current_time < self._next_check:
             return
         self._next_check = current_time + CHECK_INTERVAL
-        if self._recorded is None:
-            self._recorded = self._records.wrong_tags_by_team()
-        wrong_tags = self._find_wrong_tags()
-        if wrong_tags != self._recorded:
+        if self._recorded_tags is None:
+            self._recorded_tags = self._records.wrong_tags_by_team()
+            self._recorded_connections = self._records.connections_by_team()
+        present = self._find_present_teams()
+        wrong_tags = self._find_wrong_tags(present)
+        if wrong_tags != self._recorded_tags:
             self._records.save_wrong_tags(wrong_tags)
-            self._recorded = wrong_tags
+            self._recorded_tags = wrong_tags
+        connections = {
+            team: self._connection(team, presence, current_time)
+            for team, presence in present.items()
+        }
+        if connections != self._recorded_connections:
+            self._records.save_connections(connections)
+            self._recorded_connections = connections
 
-    def _find_wrong_tags(self) -> dict[TeamId, tuple[str, ...]]:
+    def _find_present_teams(self) -> dict[TeamId, TeamPresence]:
+        """Return the present teams; none once the contest is over."""
         if self._records.stage is ContestStage.OVER:
             return {}
-        settings, is_practice = self._records.settings, is_practising(self._records)
         presence_by_player = self._match_host.presence_by_player()
         return {
-            team.id: presence.awaited_tags
+            team.id: presence
             for team in self._records.teams()
-            if (presence := presence_by_player.get(team.id)) is not None
-            and is_present(presence)
-            and presence.awaited_tags is not None
+            if (presence := presence_by_player.get(team.id)) is not None and is_present(presence)
+        }
+
+    def _find_wrong_tags(
+        self, present: Mapping[TeamId, TeamPresence]
+    ) -> dict[TeamId, tuple[str, ...]]:
+        settings, is_practice = self._records.settings, is_practising(self._records)
+        return {
+            team: presence.awaited_tags
+            for team, presence in present.items()
+            if presence.awaited_tags is not None
             and not finds_matches(settings, presence.awaited_tags, is_practice=is_practice)
         }
+
+    def _connection(
+        self, team: TeamId, presence: TeamPresence, current_time: datetime
+    ) -> TeamConnection:
+        """Return the connection of a present team; it began when the team was first seen."""
+        recorded = self._recorded_connections.get(team)
+        since = current_time if recorded is None else recorded.since
+        # A move does not name the program, so the name of the last poll stays.
+        return TeamConnection(since, presence.client or (recorded.client if recorded else ""))
