@@ -25,7 +25,8 @@ CONTROLLERS = ("memory", "pids", "cpuacct")
 
 _CPU_CONTROLLER = "cpu"  # shares the processors fairly between sandboxes; used if it is there
 _REMOVAL_SECONDS = 5.0  # seconds in which the kernel has to end killed processes
-_REMOVAL_PAUSE_SECONDS = 0.005
+_DELEGATION_SECONDS = 2.0  # seconds in which systemd has to hand controllers on
+_PAUSE_SECONDS = 0.005  # seconds from one try to the next
 
 
 class ControlGroupError(OSError):
@@ -179,8 +180,7 @@ def _find_unified_parent(own_group: Path) -> Path:
             leaf = own_group / "supervisor"
             leaf.mkdir(exist_ok=True)
             _write(leaf / "cgroup.procs", "0")
-            for controller in ("memory", "pids", _CPU_CONTROLLER):
-                _write_if_present(own_group / "cgroup.subtree_control", f"+{controller}")
+            _hand_controllers_on(own_group)
     for group in (own_group, *own_group.parents):
         if not (group / "cgroup.subtree_control").exists():
             break
@@ -189,6 +189,20 @@ def _find_unified_parent(own_group: Path) -> Path:
         ):
             return group
     raise ControlGroupError("this process was given no control group of its own to divide")
+
+
+def _hand_controllers_on(own_group: Path) -> None:
+    """Let the groups in this process's group have the controllers, as soon as they are there.
+
+    Systemd may hand them on to a new scope a moment after it has started the program in it.
+    """
+    deadline = time.monotonic() + _DELEGATION_SECONDS
+    while time.monotonic() < deadline:
+        for controller in ("memory", "pids", _CPU_CONTROLLER):
+            _write_if_present(own_group / "cgroup.subtree_control", f"+{controller}")
+        if _has_controllers(own_group / "cgroup.subtree_control"):
+            return
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _has_controllers(file: Path) -> bool:
@@ -239,7 +253,7 @@ def _remove_folders(folders: Iterable[Path], pids_folder: Path) -> None:
                 folder.rmdir()
                 remaining.remove(folder)
         if remaining:
-            time.sleep(_REMOVAL_PAUSE_SECONDS)
+            time.sleep(_PAUSE_SECONDS)
 
 
 # --- files of the kernel --------------------------------------------------------------------------

@@ -166,7 +166,8 @@ def _scope_command() -> tuple[str, ...]:
     """
     if not Path("/run/systemd/system").exists() or not _UNIFIED_CONTROLLERS.exists():
         return ()
-    options = ("--scope", "--quiet", "--collect", f"--slice={SLICE}", "-pDelegate=yes", "--")
+    name, delegate = "--description=sandbox of a submission", "--property=Delegate=yes"
+    options = ("--scope", "--quiet", "--collect", name, f"--slice={SLICE}", delegate, "--")
     # The variable says where the user's systemd listens; children may have lost it.
     as_user = ("env", f"XDG_RUNTIME_DIR=/run/user/{os.geteuid()}", "systemd-run", "--user")
     command = (*(as_user if os.geteuid() else ("systemd-run",)), *options)

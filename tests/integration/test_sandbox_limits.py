@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from statistics import quantiles
 from time import perf_counter
@@ -23,18 +24,18 @@ from support.sandbox_attacks import (
     memory_hog,
 )
 from support.submissions import skip_without_sandbox
-from support.waiting import wait_until
+from support.waiting import HANG_SECONDS, wait_until
 
 from cardsharp.errors import ConfigError
 from cardsharp.play.guarded_call import InvalidDecision
-from cardsharp_tools.executors import sandbox_supervisor
+from cardsharp_tools.executors import line_process, sandbox_supervisor
 from cardsharp_tools.executors.control_groups import GROUP_PREFIX
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.process_usage import process_tree
 from cardsharp_tools.executors.sandbox import check_sandbox, sandbox_command
 
 ONE_CPU_SECOND = "supervisor.MAX_CPU_SECONDS = 1.0"
-NO_CONTROL_GROUPS = "supervisor.make_control_group.__globals__['CONTROLLERS'] = ('absent',)"
+NO_CONTROL_GROUPS = "supervisor.make_control_group.__globals__['_list_own_groups'] = dict"
 PLAYING = Attack("py", "while True: print('ready', flush=True); sys.stdin.readline()", "")
 DECISIONS = 300  # of an innocent team, alone and beside an attacker
 
@@ -71,9 +72,11 @@ PatchSupervisor = Callable[[str], None]
 
 
 @pytest.fixture
-def start_program(tmp_path: Path) -> Iterator[StartProgram]:
+def start_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartProgram]:
     """Return a function that starts an attack's program in a sandbox."""
     skip_without_sandbox()
+    for limit in ("ANSWER_TIMEOUT", "PROGRAM_START_TIMEOUT"):  # for a busy machine
+        monkeypatch.setattr(line_process, limit, timedelta(seconds=HANG_SECONDS))
     started: list[SandboxedProgram] = []
 
     def start(attack: Attack, *, needs_kernel_limits: bool = True) -> SandboxedProgram:
