@@ -50,8 +50,8 @@ MAX_SCRATCH_FILES = 10_000  # files in each of its folders in memory
 SCRATCH_FOLDER_BYTES = {"/tmp": 64 << 20, "/dev/shm": 16 << 20}  # noqa: S108 - in the sandbox
 """Folders in memory where it can write, with their sizes in bytes."""
 
-CPU_SHARE = 335  # weight of all its processes together: that of one process with the niceness 5
-NICENESS = 5  # the arena and bots without a sandbox get processor time first
+CPU_SHARE = 1024  # weight of all its processes together: that of one ordinary process
+NICENESS = 5  # where no group has a share, the arena gets processor time first
 MAX_CPU_SECONDS = (
     30.0  # seconds of processor time from one question to the next, of all processes together
 )
