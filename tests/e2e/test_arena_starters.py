@@ -228,6 +228,7 @@ def test_a_starter_plays_over_plain_http_if_told_so_and_survives_a_restart(
         assert len(lines) <= 7
 
 
+@pytest.mark.slow  # half a minute of matches, for a figure that seldom changes
 @pytest.mark.usefixtures("cli")
 def test_a_client_has_as_many_requests_open_as_the_cloud_reckons_with(
     arena_and_client: ArenaAndClient, monkeypatch: pytest.MonkeyPatch
