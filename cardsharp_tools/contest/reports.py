@@ -11,7 +11,7 @@ from cardsharp.contest.match_host import MatchResultFacts, format_points
 from cardsharp.contest.models import PairingResult, PracticeMatch, TeamConnection, TeamFaults
 from cardsharp.contest.practice import practice_ladder
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.view.overview import StandingsRow
+from cardsharp.contest.view.overview import ContestOverview, StandingsRow
 from cardsharp_tools.cli.console import result_console
 
 TeamNames = dict[str, str]  # of the teams, by their ids
@@ -145,6 +145,38 @@ def practice_ladder_rows(records: ContestRecords, team_names: TeamNames) -> list
             "missed": row.missed_matches,
         }
         for place, row in enumerate(practice_ladder(records), 1)
+    ]
+
+
+def practice_rows(records: ContestRecords) -> list[Row]:
+    """Return the rows of the practice ladder; none before the first practice match has ended."""
+    if not records.practice_matches():
+        return []
+    return practice_ladder_rows(records, records.team_names_with_removed())
+
+
+def standings_rows(records: ContestRecords) -> list[Row]:
+    """Return the rows of the standings, the best first."""
+    team_names = records.team_names_with_removed()
+    return [standing_row(standing, team_names) for standing in ContestOverview(records).standings()]
+
+
+def fault_rows(records: ContestRecords) -> list[Row]:
+    """Return the rows of the teams that failed on this machine."""
+    team_names = records.team_names_with_removed()
+    return [
+        team_faults_row(team_names[team], faults)
+        for team, faults in records.faults_by_team().items()
+    ]
+
+
+def connection_rows(records: ContestRecords) -> list[Row]:
+    """Return the rows of the connected teams; a team may just have been removed."""
+    team_names = records.team_names_with_removed()
+    return [
+        connection_row(team_names[team], connection)
+        for team, connection in records.connections_by_team().items()
+        if team in team_names
     ]
 
 

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from cardsharp.core.clock import Clock, SystemClock
-from cardsharp.server.polling import RemainingWait
+from cardsharp.core.clock import Clock, RemainingTime, SystemClock
 from cardsharp.server.routing import RequestState
 from cardsharp_tools.local_cloud.api_gateway_events import (
     INTERNAL_ERROR_RESPONSE,
@@ -56,7 +55,7 @@ class _RequestContext(LocalLambdaContext):
     """Context of an invocation whose time ends with that of its request."""
 
     def __init__(
-        self, function: LambdaFunction, clock: Clock, remaining_wait: RemainingWait
+        self, function: LambdaFunction, clock: Clock, remaining_wait: RemainingTime
     ) -> None:
         super().__init__(function.name, function.timeout, clock)
         self._remaining_wait = remaining_wait

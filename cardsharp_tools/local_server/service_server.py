@@ -18,10 +18,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from cardsharp.core.clock import Clock, SystemClock
+from cardsharp.core.clock import Clock, RemainingTime, SystemClock
 from cardsharp.server.client_address import client_address_of
 from cardsharp.server.limited_body import read_limited_body
-from cardsharp.server.polling import RemainingWait
 from cardsharp.server.routing import MAX_LONG_POLL, RequestState
 from cardsharp_tools.local_server.feed_endpoint import MAX_MESSAGE_BYTES, FeedEndpoint
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
@@ -81,7 +80,7 @@ class RequestLimiter:
         """Leave requests no time, so that long polls return."""
         self._is_stopping = True
 
-    def _make_remaining_wait(self) -> RemainingWait:
+    def _make_remaining_wait(self) -> RemainingTime:
         end = self._clock.monotonic() + MAX_LONG_POLL.total_seconds()
         return lambda: timedelta(seconds=0 if self._is_stopping else end - self._clock.monotonic())
 

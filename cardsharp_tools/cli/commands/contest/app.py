@@ -54,64 +54,61 @@ def status(
     Run it in another terminal while the contest is played.
     """
     with target.open_records(folder) as records:
-        results, table = records.results(), records.standings()
-        paused, settings, stage = records.is_paused, records.settings, records.stage
-        freeze, team_names = active_or_scheduled_freeze(records), records.team_names_with_removed()
-        rows = (
-            reports.practice_ladder_rows(records, team_names) if records.practice_matches() else []
-        )
-        overview = ContestOverview(records)
-        standings = [
-            reports.standing_row(standing, team_names) for standing in overview.standings()
-        ]
-        failed = [
-            reports.team_faults_row(team_names[team], fault)
-            for team, fault in records.faults_by_team().items()
-        ]
-        connected = [
-            reports.connection_row(team_names[team], connection)
-            for team, connection in records.connections_by_team().items()
-            if team in team_names
-        ]
-        wrong_tags = {team_names[team]: tags for team, tags in records.wrong_tags_by_team().items()}
+        if as_json:
+            print_json(_status_document(records))
+        else:
+            _print_status(records)
+
+
+def _status_document(records: ContestRecords) -> reports.Row:
+    """Return the state of a contest for programs."""
+    results, team_names = records.results(), records.team_names_with_removed()
+    return {
+        "contest": records.settings.name,
+        "stage": records.stage,
+        "paused": records.is_paused,
+        "pairings": len(results),
+        "decided": sum(result.decided for result in results),
+        "places": records.standings(),
+        "standings": reports.standings_rows(records),
+        "practice": reports.practice_rows(records),
+        "faults": reports.fault_rows(records),
+        "connected": reports.connection_rows(records),
+        "wrong tags": {
+            team_names[team]: tags for team, tags in records.wrong_tags_by_team().items()
+        },
+    }
+
+
+def _print_status(records: ContestRecords) -> None:
+    """Print the state of a contest for a person."""
+    settings, team_names = records.settings, records.team_names_with_removed()
+    results, freeze = records.results(), active_or_scheduled_freeze(records)
     decided = sum(result.decided for result in results)
-    document: reports.Row = {"contest": settings.name, "stage": stage, "paused": paused}
-    if as_json:
-        document |= {"pairings": len(results), "decided": decided, "places": table}
-        print_json(
-            {
-                **document,
-                "standings": standings,
-                "practice": rows,
-                "faults": failed,
-                "connected": connected,
-                "wrong tags": wrong_tags,
-            }
-        )
-        return
+    state = ContestOverview(records).state_label
     result_console().print(
-        f"contest {settings.name}, {settings.format}: {overview.state_label}, {decided} decided"
+        f"contest {settings.name}, {settings.format}: {state}, {decided} decided"
     )
     if freeze is not None:
         result_console().print(
             f"Spectators see the state of {freeze.at:%H:%M:%S} UTC. You see everything."
         )
-    for team, tags in wrong_tags.items():
-        message_console().print(wrong_tags_line(settings, team, tags), style="bold")
+    for team, tags in records.wrong_tags_by_team().items():
+        message_console().print(wrong_tags_line(settings, team_names[team], tags), style="bold")
     for result in (result for result in results if not result.decided):
         result_console().print(
             reports.pairing_line(result, team_names, settings.format_without_history)
         )
-    reports.print_table(standings)
+    reports.print_table(reports.standings_rows(records))
     tables = {
-        "ladder of practice": rows,
-        "connected teams": connected,
-        "teams that failed here": failed,
+        "ladder of practice": reports.practice_rows(records),
+        "connected teams": reports.connection_rows(records),
+        "teams that failed here": reports.fault_rows(records),
     }
-    for title, more in tables.items():
-        if more:
+    for title, rows in tables.items():
+        if rows:
             result_console().print(title)
-            reports.print_table(more)
+            reports.print_table(rows)
 
 
 @contest.command(name="results")

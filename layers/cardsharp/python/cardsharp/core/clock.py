@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-RemainingTime = Callable[[], timedelta]  # returns the time until an invocation must end
+RemainingTime = Callable[[], timedelta]  # the time until an invocation or a wait must end
 
 
 class Waitable(Protocol):

@@ -20,6 +20,7 @@ from urllib.parse import urlencode
 
 from starlette.types import ASGIApp, Message, Scope
 
+from cardsharp.core.clock import RemainingTime
 from cardsharp.errors import InvalidInput
 from cardsharp.server.failure_log import log_failure
 from cardsharp.server.gateway_events import (
@@ -29,7 +30,6 @@ from cardsharp.server.gateway_events import (
     LambdaHandler,
     with_event_validation,
 )
-from cardsharp.server.polling import RemainingWait
 from cardsharp.server.routing import (
     MAX_LONG_POLL,
     RESPONSE_MARGIN,
@@ -214,7 +214,7 @@ def _read_body(event: GatewayEvent) -> bytes:
         raise InvalidInput("The body is not valid text.") from None
 
 
-def _make_remaining_wait(context: LambdaContext) -> RemainingWait:
+def _make_remaining_wait(context: LambdaContext) -> RemainingTime:
     """Return a function that tells how long a long poll may still wait, from this call on."""
     end = context.get_remaining_time_in_millis()
     wait = min(MAX_LONG_POLL, timedelta(milliseconds=end) - RESPONSE_MARGIN)

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TypeVar
 
-from cardsharp.core.clock import Clock
+from cardsharp.core.clock import Clock, RemainingTime
 
 T = TypeVar("T")
 
-RemainingWait = Callable[[], timedelta]  # how long an answer may still take
 
 _MIN_POLL_INTERVAL = timedelta(milliseconds=200)
 _MAX_POLL_INTERVAL = timedelta(seconds=1)
@@ -24,7 +23,7 @@ def poll_until(
     is_ready: Callable[[T], bool],
     read: Callable[[], T],
     clock: Clock,
-    remaining_wait: RemainingWait,
+    remaining_wait: RemainingTime,
 ) -> T:
     """Return the first value that is ready, or the last one that was read when no time remains.
 

@@ -11,8 +11,8 @@ from typing import Any, Generic, Protocol, TypedDict, TypeVar
 
 from pydantic import BaseModel
 
+from cardsharp.core.clock import RemainingTime
 from cardsharp.errors import CardsharpError, StoreError
-from cardsharp.server.polling import RemainingWait
 
 S = TypeVar("S")  # what carries requests out: a game's use cases
 
@@ -44,7 +44,7 @@ class ApiRequest(Generic[M]):
     """
 
     params: M
-    remaining_wait: RemainingWait
+    remaining_wait: RemainingTime
     caller: str | None = None
 
 
@@ -67,7 +67,7 @@ class RunUseCase(Protocol):
 class RequestState(TypedDict):
     """State that the server in front of an application adds to each request."""
 
-    time_left: RemainingWait
+    time_left: RemainingTime
     run_use_case: RunUseCase
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
-from cardsharp.core.clock import Clock
+from cardsharp.core.clock import Clock, RemainingTime
 from cardsharp.errors import ConfigError, MalformedResponse, RulesError
 from cardsharp.server.hosted import wire
 from cardsharp.server.hosted.game_store import (
@@ -19,7 +19,7 @@ from cardsharp.server.hosted.game_store import (
 )
 from cardsharp.server.hosted.hosted_game import HostedGame
 from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
-from cardsharp.server.polling import RemainingWait, poll_until
+from cardsharp.server.polling import poll_until
 from cardsharp.server.seat_secrets import secret_digest
 from cardsharp.server.service_errors import (
     GameFull,
@@ -103,7 +103,7 @@ class HostedService:
         updated = replace(table, state=next_state, move_count=table.move_count + 1)
         self.store.write(updated, HostedMove(seat, codec.actions.dump(action), next_state))
 
-    def get_game(self, params: wire.GetGameParams, remaining_wait: RemainingWait) -> HostedGameBody:
+    def get_game(self, params: wire.GetGameParams, remaining_wait: RemainingTime) -> HostedGameBody:
         """Return a game as the client may see it.
 
         With `wait` the response is delayed until there are more moves or it is the client's

@@ -27,15 +27,7 @@ _CONFLICT = ErrorFormat(HTTPStatus.CONFLICT)
 _TOO_MANY_REQUESTS = ErrorFormat(HTTPStatus.TOO_MANY_REQUESTS)
 _UNAVAILABLE = ErrorFormat(HTTPStatus.SERVICE_UNAVAILABLE)
 
-ERRORS: ErrorTable = {
-    InvalidParameter: _BAD_REQUEST,
-    GameNotFound: ErrorFormat(HTTPStatus.BAD_REQUEST, NO_GAME),
-    PlayerNotInGame: ErrorFormat(HTTPStatus.BAD_REQUEST, NO_PLAYER),
-    errors.NicknameTaken: _CONFLICT,
-    errors.PlayerUuidTaken: _CONFLICT,
-    errors.NotGameAdmin: _FORBIDDEN,
-    errors.NotCurrentPlayer: _BAD_REQUEST,
-    GameFull: ErrorFormat(HTTPStatus.FORBIDDEN, "The game room is full"),
+_SHARED_ERRORS: ErrorTable = {
     errors.GameAlreadyStarted: _FORBIDDEN,
     errors.VisibilityFixed: _FORBIDDEN,
     errors.TooFewPlayers: _FORBIDDEN,
@@ -46,6 +38,19 @@ ERRORS: ErrorTable = {
     QuotaExceeded: _TOO_MANY_REQUESTS,
     errors.TooManyConcurrentChanges: _UNAVAILABLE,
     errors.NoBotAvailable: _UNAVAILABLE,
+}
+"""Errors that both generations answer alike."""
+
+ERRORS: ErrorTable = {
+    **_SHARED_ERRORS,
+    InvalidParameter: _BAD_REQUEST,
+    GameNotFound: ErrorFormat(HTTPStatus.BAD_REQUEST, NO_GAME),
+    PlayerNotInGame: ErrorFormat(HTTPStatus.BAD_REQUEST, NO_PLAYER),
+    errors.NicknameTaken: _CONFLICT,
+    errors.PlayerUuidTaken: _CONFLICT,
+    errors.NotGameAdmin: _FORBIDDEN,
+    errors.NotCurrentPlayer: _BAD_REQUEST,
+    GameFull: ErrorFormat(HTTPStatus.FORBIDDEN, "The game room is full"),
 }
 """Errors of API version 2.3."""
 
@@ -61,6 +66,7 @@ def _bad_input(error: InvalidParameter, text: str | None = None) -> HttpError:
 
 
 ERRORS_V2022: ErrorTable = {
+    **_SHARED_ERRORS,
     InvalidParameter: _bad_input,
     GameNotFound: partial(_bad_input, text=NO_GAME),
     PlayerNotInGame: partial(_bad_input, text=NO_PLAYER),
@@ -70,15 +76,5 @@ ERRORS_V2022: ErrorTable = {
     errors.NotCurrentPlayer: _bad_input,
     errors.CurrentPlayerNotInGame: partial(_bad_input, text=NO_PLAYER),
     GameFull: ErrorFormat(HTTPStatus.FORBIDDEN, "Game room full"),
-    errors.GameAlreadyStarted: _FORBIDDEN,
-    errors.VisibilityFixed: _FORBIDDEN,
-    errors.TooFewPlayers: _FORBIDDEN,
-    errors.GameNotStarted: _BAD_REQUEST,
-    errors.GameAlreadyFinished: _BAD_REQUEST,
-    IllegalAction: _BAD_REQUEST,
-    errors.TooManyGames: _TOO_MANY_REQUESTS,
-    QuotaExceeded: _TOO_MANY_REQUESTS,
-    errors.TooManyConcurrentChanges: _UNAVAILABLE,
-    errors.NoBotAvailable: _UNAVAILABLE,
 }
 """Errors of API v2022: those about a parameter quote it, and are all a 400."""

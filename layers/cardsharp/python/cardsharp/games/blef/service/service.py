@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from cardsharp.core.clock import Clock
+from cardsharp.core.clock import Clock, RemainingTime
 from cardsharp.errors import StoreError, WriteConflict
 from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round
@@ -28,7 +28,7 @@ from cardsharp.games.blef.service.records import (
     GameRecord,
     GameStatus,
 )
-from cardsharp.server.polling import RemainingWait, poll_until
+from cardsharp.server.polling import poll_until
 from cardsharp.server.service_errors import (
     GameNotFound,
     InvalidParameter,
@@ -252,7 +252,7 @@ class BlefService:
         return changed.closed_round_for(seat) or current_view(changed.saved, seat)
 
     def get_state(
-        self, game_uuid: str, query: StateQuery, remaining_time: RemainingWait
+        self, game_uuid: str, query: StateQuery, remaining_time: RemainingTime
     ) -> GameView:
         """Return a game as the player may see it; with `wait` once it has changed."""
         saved = self._read_game(game_uuid)

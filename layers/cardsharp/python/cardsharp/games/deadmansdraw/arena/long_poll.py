@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+from cardsharp.core.clock import RemainingTime
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import WaitTopic
-from cardsharp.server.polling import RemainingWait
 
 _NEVER_TOPIC = WaitTopic("never")  # nobody notifies it
 
@@ -33,7 +33,7 @@ class LongPoll(ABC):
         topic: WaitTopic,
         is_ready: IsReady,
         wait_for_disconnect: WaitForDisconnect,
-        remaining_wait: RemainingWait,
+        remaining_wait: RemainingTime,
     ) -> None:
         """Wait until `is_ready()` is True or the time is up.
 
@@ -89,7 +89,7 @@ class InProcessLongPoll(LongPoll):
         topic: WaitTopic,
         is_ready: IsReady,
         wait_for_disconnect: WaitForDisconnect,
-        remaining_wait: RemainingWait,
+        remaining_wait: RemainingTime,
     ) -> None:
         """Wait until `is_ready()` is True, checked at each notification, or the time is up.
 
@@ -154,7 +154,7 @@ class TableLongPoll(LongPoll):
         topic: WaitTopic,
         is_ready: IsReady,
         wait_for_disconnect: WaitForDisconnect,
-        remaining_wait: RemainingWait,
+        remaining_wait: RemainingTime,
     ) -> None:
         """Wait until `is_ready()` is True or the time is up.
 

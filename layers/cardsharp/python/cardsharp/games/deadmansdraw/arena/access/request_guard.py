@@ -14,6 +14,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
+from cardsharp.core.clock import RemainingTime
 from cardsharp.errors import CardsharpError, StoreError
 from cardsharp.games.deadmansdraw.arena.access.auth import Authenticator, AuthRequest
 from cardsharp.games.deadmansdraw.arena.access.body_reader import read_json
@@ -31,7 +32,6 @@ from cardsharp.games.deadmansdraw.arena.config import ArenaConfig, ArenaDependen
 from cardsharp.games.deadmansdraw.arena.error_responses import ERRORS
 from cardsharp.games.deadmansdraw.arena.long_poll import ClientDisconnected
 from cardsharp.server.error_table import find_http_error
-from cardsharp.server.polling import RemainingWait
 from cardsharp.server.request_origin import CROSS_SITE_MESSAGE, is_cross_site_change
 from cardsharp.server.routing import HttpError
 
@@ -88,16 +88,16 @@ def client_ip(request: Request) -> str | None:
     return None if request.client is None else request.client.host
 
 
-def server_remaining_wait_function(request: Request) -> RemainingWait:
+def server_remaining_wait_function(request: Request) -> RemainingTime:
     """Return a function that returns the time left until the server's own limit.
 
     It returns `timedelta.max` if the server sets no limit for a response.
     """
-    remaining: RemainingWait = getattr(request.state, "time_left", lambda: timedelta.max)
+    remaining: RemainingTime = getattr(request.state, "time_left", lambda: timedelta.max)
     return remaining
 
 
-def make_remaining_wait(request: Request, limit: timedelta) -> RemainingWait:
+def make_remaining_wait(request: Request, limit: timedelta) -> RemainingTime:
     """Return a function that tells how long a request may still wait, at most `limit` in all."""
     end = time.monotonic() + limit.total_seconds()
     server_remaining = server_remaining_wait_function(request)
