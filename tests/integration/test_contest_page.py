@@ -16,6 +16,7 @@ from support.arena_server import (
     ADMIN,
     ALICE,
     BOB,
+    OUTSIDER,
     PASSWORDS,
     ArenaHttpClient,
     ManualClock,
@@ -337,10 +338,14 @@ def test_a_team_that_waits_for_wrong_tags_is_told_and_so_is_the_organiser(tmp_pa
 
 
 def test_connected_teams_have_a_green_dot_until_they_have_been_silent(tmp_path: Path) -> None:
-    """A team is connected from its first poll on, with the name that its program gives."""
+    """A team is connected from its first poll on, with the name that its program gives.
+
+    Teams that the host plays are not connected: no program of theirs can be lost.
+    """
     records, clock = new_contest(0), ManualClock()
     for player in (ALICE, BOB):
         records.append_team(TeamEntry(player, f"Team of {player}", "0" * 32))
+    records.append_team(TeamEntry(OUTSIDER, "Played here", "0" * 32, "draw-2"))
     pages = ContestPages(lambda: ContestRepository(records.documents))
     with (
         running_arena(
@@ -356,7 +361,8 @@ def test_connected_teams_have_a_green_dot_until_they_have_been_silent(tmp_path: 
         monitor.check()
         assert "connected" not in client.get("/contest", None).text
         headers = {"User-Agent": "bot/1.0\x9b <b>"}
-        client.request("GET", "/api/matches?active=1&wait=1", ALICE, None, headers)
+        for player in (ALICE, OUTSIDER):
+            client.request("GET", "/api/matches?active=1&wait=1", player, None, headers)
         start = clock()
         clock.advance(timedelta(seconds=30))
         monitor.check()
@@ -364,7 +370,7 @@ def test_connected_teams_have_a_green_dot_until_they_have_been_silent(tmp_path: 
         assert records.connections_by_team() == {ALICE: connection}
         page = client.get("/contest", None).text
         assert page.count('aria-label="connected"') == 1
-        assert "2 teams, 1 connected" in page
+        assert "3 teams, 1 connected" in page
         clock.advance(timedelta(seconds=30))
         monitor.check()
         assert records.connections_by_team() == {}

@@ -92,9 +92,12 @@ class PresenceMonitor:
         if wrong_tags != self._recorded_tags:
             self._records.save_wrong_tags(wrong_tags)
             self._recorded_tags = wrong_tags
+        # A team that the host plays has no program that could be lost.
+        hosted = {team.id for team in self._records.teams() if team.strategy is not None}
         connections = {
             team: self._connection(team, presence, current_time)
             for team, presence in present.items()
+            if team not in hosted
         }
         if connections != self._recorded_connections:
             self._records.save_connections(connections)
