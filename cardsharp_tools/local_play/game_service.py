@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from starlette.types import Receive, Scope, Send
 
-from cardsharp.core.clock import Clock, SystemClock
+from cardsharp.core.clock import Clock
 from cardsharp.errors import ConfigError
 from cardsharp.play.game import Game
 from cardsharp.server.api import Api
@@ -26,13 +26,12 @@ from cardsharp.server.websocket_feed import get_in_memory_connections
 from cardsharp.store.locations import sqlite_path
 from cardsharp.store.sqlite_file import MEMORY_PATH
 from cardsharp_tools.cli.console import print_notice
-from cardsharp_tools.local_cloud.api_gateway import FunctionApplication
-from cardsharp_tools.local_cloud.lambda_events import API_REQUEST_TIMEOUT, LambdaFunction
 from cardsharp_tools.local_play.handler_environment import (
     override_settings_environment,
     redirect_telemetry,
 )
 from cardsharp_tools.local_server.feed_endpoint import FeedEndpoint
+from cardsharp_tools.local_server.request_threads import run_in_threads
 from cardsharp_tools.local_server.service_server import ANY_FREE_PORT, ServiceServer
 from cardsharp_tools.match_sources.match_logs import data_folder
 
@@ -83,19 +82,16 @@ def unstarted_game_service(
             _run_inviting_bots(game, store, running.url) as bot,
         ):
             environment = {**variables, **feed, **bot, **(settings or {})}
-            parts = _build_application(game, environment)
+            parts = _build_application(service, environment)
             yield running
     finally:
         running.stop()  # also where it was never started: it listens already
 
 
-def _build_application(game: Game, environment: Mapping[str, str]) -> ServiceApplication:
-    service = service_definition(game)
-    if service.api is not None:
-        return service.build(environment)
-    # An application of its own may block its event loop, so it is served as a function.
-    function = LambdaFunction(game.name, service.build_handler(environment), API_REQUEST_TIMEOUT)
-    return ServiceApplication(FunctionApplication(function, SystemClock()))
+def _build_application(service: HttpService, environment: Mapping[str, str]) -> ServiceApplication:
+    parts = service.build(environment)
+    # Only an application of its own, without a table of routes, may block its event loop.
+    return parts if service.api else parts._replace(application=run_in_threads(parts.application))
 
 
 @contextmanager

@@ -12,15 +12,23 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
 
+from starlette.types import ASGIApp
+
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER
-from cardsharp.games.deadmansdraw.arena.app import ExtraPages, check_transport_security
+from cardsharp.games.deadmansdraw.arena.app import (
+    Arena,
+    ExtraPages,
+    check_transport_security,
+)
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.dto import Json
 from cardsharp.games.deadmansdraw.arena.local_arena import LocalArena
 from cardsharp.games.deadmansdraw.arena.views import ViewOptions
 from cardsharp_tools.local_server.http_server import BackgroundServer, UvicornOptions
 from cardsharp_tools.local_server.log_filter import RepeatFilter
+from cardsharp_tools.local_server.service_server import RequestLimiter
 
 T = TypeVar("T")
 
@@ -30,11 +38,23 @@ ARENA_KEEP_ALIVE = timedelta(
 
 
 class ArenaServer(BackgroundServer):
-    """Arena server on its own thread; a context manager; may raise `ConfigError`."""
+    """Arena server on its own thread; a context manager; may raise `ConfigError`.
 
-    def __init__(self, config: ArenaConfig, extra_pages: ExtraPages | None = None) -> None:
+    It serves `arena`, or by default a `LocalArena`. An arena that blocks its event loop needs
+    `run_blocking`, such as `run_in_threads`. It then has the limits of a gateway, as a function.
+    """
+
+    def __init__(
+        self,
+        config: ArenaConfig,
+        extra_pages: ExtraPages | None = None,
+        *,
+        arena: Arena | None = None,
+        run_blocking: Callable[[ASGIApp], ASGIApp] | None = None,
+    ) -> None:
         check_transport_security(config)
-        self._arena = LocalArena(config)
+        self._arena = LocalArena(config) if arena is None else arena
+        self._has_threads = run_blocking is not None
         if extra_pages is not None:
             self._arena.mount_pages(extra_pages)
         _raise_file_limit()
@@ -42,7 +62,11 @@ class ArenaServer(BackgroundServer):
         if config.tls_files is not None:
             certificate, key = config.tls_files
             options |= {"ssl_certfile": certificate, "ssl_keyfile": str(key)}
-        app, wake = self._arena.app, self._arena.waiting.close
+        app: ASGIApp = self._arena.app
+        wake = self._arena.waiting.close
+        if run_blocking is not None:
+            limiter = RequestLimiter(run_blocking(app), SystemClock())
+            app, wake, options["lifespan"] = limiter, limiter.end_long_polls, "off"
         try:
             super().__init__("The arena", app, wake, host=config.host, port=config.port, **options)
         except BaseException:
@@ -100,7 +124,12 @@ class ArenaServer(BackgroundServer):
         )
 
     def _run_in_server_thread(self, function: Callable[[], T]) -> T:
-        """Run a function in the server's thread, where all matches live; return its result."""
+        """Run a function in the server's thread, where all matches live; return its result.
+
+        An arena with threads has its matches in a table, so any thread may run it.
+        """
+        if self._has_threads:
+            return function()
         if self.loop is None:
             raise ConfigError("The arena is not running. Call start() first.")
 

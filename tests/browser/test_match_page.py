@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from support.api_gateway import function_server
 from support.browser import check_page, open_page, serious_axe_violations
 from support.deployed_viewer import VIEWER_PASSWORD, deployed_viewer
 from support.recordings import SAMPLE, RecordedMatches, parametrize_sample_and_all
@@ -26,7 +27,6 @@ from support.stored_matches import (
 import pages.app
 from cardsharp.pages.match_pages import standalone_match_page
 from cardsharp.pages.rendered_match import render_match
-from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.match_sources.match_logs import import_match

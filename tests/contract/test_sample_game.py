@@ -19,6 +19,7 @@ import requests
 from kuhn.rules import CARDS, Action, PastActions, State, gains, options
 from kuhn.strategies import BOLD, chances
 from pettingzoo.test import api_test
+from support.api_gateway import function_server
 from support.aws_build import native_build
 from support.cli import Cli
 from support.games import SAMPLE_NAMES, mount_samples
@@ -48,7 +49,6 @@ from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
 from cardsharp_tools.build.sam_build import Build
 from cardsharp_tools.build.target import native_architecture
 from cardsharp_tools.environments.aec_env import make_env
-from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.local_cloud.template_files import GAME_TEMPLATE

@@ -19,7 +19,6 @@ from support.waiting import HANG_SECONDS
 from cardsharp.core.clock import SystemClock
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp_tools.games.deadmansdraw.emulated_arena import (
-    DynamoArenaServer,
     unstarted_emulated_arena,
 )
 from cardsharp_tools.local_server.arena_server import ArenaServer
@@ -408,8 +407,7 @@ def test_the_doctor_reports_only_actual_problems(
 ) -> None:
     result = cli("doctor", *connection_options(arena))
     assert (result.code, "Team One" in result.out) == (0, True)
-    # No proxy is named, and the front at home tells no time, by which clocks could be compared.
-    skipped = {"proxy", "clock"} if isinstance(arena, DynamoArenaServer) else {"proxy"}
+    skipped = {"proxy"}  # none is named
     findings_by_check = run_doctor(cli, *connection_options(arena))
     assert {check for check, finding in findings_by_check.items() if finding != "ok"} == skipped
     assert {findings_by_check[check] for check in skipped} == {"skipped"}

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from support.api_gateway import function_server
 from support.arena_server import (
     ADMIN,
     ALICE,
@@ -32,7 +33,6 @@ from cardsharp.games.deadmansdraw.arena.access.throttling import (
     LoginThrottle,
     MemoryWindowCounter,
 )
-from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction
 from cardsharp_tools.local_server import http_server
 

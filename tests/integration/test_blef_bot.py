@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from support.api_gateway import function_server
 from support.blef_service import capture_log
 from support.blef_v2_api import BlefV2Client, receive_body
 from support.cli import Cli, isolate_environment, start_program, wait_for_line
@@ -40,7 +41,6 @@ from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.blef.service_client import joinable_public_games
 from cardsharp_tools.lab.backtest import BacktestPlayer
-from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.lambda_events import (
     API_REQUEST_TIMEOUT,
     Event,

@@ -11,6 +11,10 @@ from unittest.mock import AsyncMock
 
 import pytest
 import requests
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from support.api_gateway import FunctionApplication, function_server
 from support.lambda_events import invocation_context
 from support.waiting import HANG_SECONDS
 
@@ -21,10 +25,10 @@ from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.blef.service.routes import API
 from cardsharp.games.blef.service.service import BlefService
 from cardsharp.store.sqlite_file import MEMORY_PATH
-from cardsharp_tools.local_cloud.api_gateway import FunctionApplication, function_server
 from cardsharp_tools.local_cloud.api_gateway_events import INTERNAL_ERROR_RESPONSE, parse_response
 from cardsharp_tools.local_cloud.lambda_events import Event, LambdaFunction, LocalLambdaContext
 from cardsharp_tools.local_play.game_service import api_server as front_of
+from cardsharp_tools.local_server.request_threads import run_in_threads
 from cardsharp_tools.local_server.service_server import (
     MAX_SERVICE_BODY_BYTES,
     RequestLimiter,
@@ -78,6 +82,29 @@ def test_a_function_that_fails_is_a_500_without_its_reason(echo_gateway: Service
         {"statusCode": 200, "body": "*", "isBase64Encoded": True},
     ):
         assert parse_response(response) == INTERNAL_ERROR_RESPONSE
+
+
+def test_requests_to_an_application_that_blocks_do_not_wait_for_each_other() -> None:
+    """Each request has a thread; a failure after the response costs the client nothing."""
+    both_here = threading.Barrier(2)
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        body = await Request(scope, receive).body()
+        if scope["path"] == "/fail":
+            raise ValueError("as asked")
+        both_here.wait(HANG_SECONDS)
+        await Response(body)(scope, receive, send)
+        raise ValueError("after the response")
+
+    with ServiceServer(run_in_threads(answer)) as server, ThreadPoolExecutor(2) as threads:
+        responses = threads.map(
+            lambda text: requests.post(server.url, data=text, timeout=HANG_SECONDS), ("a", "b")
+        )
+        assert [(response.status_code, response.text) for response in responses] == [
+            (200, "a"),
+            (200, "b"),
+        ]
+        assert requests.get(f"{server.url}/fail", timeout=HANG_SECONDS).status_code == 500
 
 
 async def request_status_from(gateway: RequestLimiter, source: str) -> int:

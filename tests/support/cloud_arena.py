@@ -14,6 +14,7 @@ from cardsharp_tools.games.deadmansdraw.emulated_arena import (
 )
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_server.arena_server import ArenaServer
+from support.api_gateway import run_as_function
 from support.arena_server import ArenaHttpClient, arena_config
 
 ITEM_TTL = timedelta(days=DEFAULT_RETENTION_DAYS)
@@ -23,7 +24,10 @@ ArenaFactory = Callable[..., AbstractContextManager[tuple[ArenaServer, ArenaHttp
 
 
 def cloud_arena_factory(emulator: Emulator) -> ArenaFactory:
-    """Return a factory of arenas in this emulator; `table` may be another arena's table."""
+    """Return a factory of arenas in this emulator; `table` may be another arena's table.
+
+    Requests reach the arena as events, so that the adapter of Lambda is tested with it.
+    """
 
     @contextmanager
     def open_arena(
@@ -33,7 +37,9 @@ def cloud_arena_factory(emulator: Emulator) -> ArenaFactory:
     ) -> Iterator[tuple[ArenaServer, ArenaHttpClient]]:
         config = arena_config(folder, **settings)
         server = DynamoArenaServer(
-            config, table or create_arena_table(emulator, config.players_file)
+            config,
+            table or create_arena_table(emulator, config.players_file),
+            run_blocking=run_as_function,
         )
         with server as arena, closing(ArenaHttpClient(arena.url)) as client:
             yield arena, client

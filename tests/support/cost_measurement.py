@@ -31,7 +31,6 @@ from cardsharp_tools.games.deadmansdraw.emulated_arena import (
     DynamoArenaServer,
     create_arena_table,
 )
-from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, sqs_event
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
@@ -49,6 +48,7 @@ from cardsharp_tools.local_play.opponent import (
     start_steady_opponent,
 )
 from cardsharp_tools.local_server.arena_server import ArenaServer
+from support.api_gateway import function_server, run_as_function
 from support.usage_meter import UsageMeter
 
 LONG_POLL = timedelta(seconds=3)  # two of them stand for the poller's two of 30 s
@@ -177,7 +177,12 @@ def measure_arena_match(matches: int) -> ActivityUsage:
         config = ArenaConfig()
         table = create_arena_table(stack.enter_context(Emulator()), config.players_file)
         arena = stack.enter_context(
-            DynamoArenaServer(config, table, on_move=on_move, wrap_handler=meter.wrap_handler)
+            DynamoArenaServer(
+                config,
+                table,
+                on_move=on_move,
+                run_blocking=lambda app: run_as_function(app, meter.wrap_handler),
+            )
         )
         for team in (BOT_CREDENTIALS, OPPONENT_CREDENTIALS):
             opponent_config = OpponentConfig(arena.url, *team, BuiltIn("draw-3"))

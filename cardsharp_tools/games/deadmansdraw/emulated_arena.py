@@ -1,4 +1,4 @@
-"""Arena as in the cloud, on this machine: a function of this process, and an emulated table.
+"""Arena as in the cloud, on this machine: its application in this process, an emulated table.
 
 with emulated(ArenaConfig(admin_password="...")) as arena:
     requests.get(f"{arena.url}/api/hello")
@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Self, TypeVar
 
 from pydantic import SecretStr
+from starlette.types import ASGIApp
 
 from cardsharp.aws.dynamodb_attributes import item_key, string_attribute
 from cardsharp.aws.dynamodb_table import DynamoTable
 from cardsharp.games.deadmansdraw.arena.access.dynamo_players import PLAYERS_PARTITION
 from cardsharp.games.deadmansdraw.arena.access.users import load_players_by_id
-from cardsharp.games.deadmansdraw.arena.app import check_transport_security
 from cardsharp.games.deadmansdraw.arena.bootstrap import DEFAULT_RETENTION_DAYS
 from cardsharp.games.deadmansdraw.arena.cloud_arena import CloudArena
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
@@ -24,24 +23,16 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
     MoveListener,
     ignore_move,
 )
-from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
-from cardsharp_tools.local_cloud.api_gateway import function_server
 from cardsharp_tools.local_cloud.emulator import Emulator
-from cardsharp_tools.local_cloud.lambda_events import (
-    API_REQUEST_TIMEOUT,
-    LambdaFunction,
-    LambdaHandler,
-)
 from cardsharp_tools.local_cloud.template_files import create_table
 from cardsharp_tools.local_server.arena_server import ArenaServer
-
-T = TypeVar("T")
+from cardsharp_tools.local_server.request_threads import run_in_threads
 
 
 class DynamoArenaServer(ArenaServer):
     """Arena server over an emulated DynamoDB table, which several servers may share.
 
-    `on_move` is called with moves; `wrap_handler` wraps the handler.
+    `on_move` is called with moves. `run_blocking` is as in `ArenaServer`.
     """
 
     def __init__(
@@ -50,32 +41,13 @@ class DynamoArenaServer(ArenaServer):
         table: DynamoTable,
         *,
         on_move: MoveListener = ignore_move,
-        wrap_handler: Callable[[LambdaHandler], LambdaHandler] = lambda handler: handler,
+        run_blocking: Callable[[ASGIApp], ASGIApp] = run_in_threads,
     ) -> None:
-        check_transport_security(config)
         password = config.admin_password
         secret = None if password is None else SecretStr(password)
         life = timedelta(days=DEFAULT_RETENTION_DAYS)
         arena = CloudArena(config, table, lambda: secret, retention=life, on_move=on_move)
-        self._arena: Any = arena
-        function = LambdaFunction(
-            "deadmansdraw", wrap_handler(lambda_handler_for_asgi(arena.app)), API_REQUEST_TIMEOUT
-        )
-        self.front = function_server(function, (config.host, config.port))
-        self.url = self.front.url
-
-    def start(self) -> Self:
-        """Start the server and return when it answers requests."""
-        self.front.start()
-        return self
-
-    def stop(self) -> bool:
-        """End the long polls and finish the requests in progress."""
-        self._arena.close()
-        return self.front.stop()
-
-    def _run_in_server_thread(self, function: Callable[[], T]) -> T:
-        return function()
+        super().__init__(config, arena=arena, run_blocking=run_blocking)
 
 
 def create_arena_table(emulator: Emulator, players: Path) -> DynamoTable:

@@ -96,7 +96,7 @@ def serve(*, options: ServeOptions = ServeOptions()) -> None:
         from cardsharp_tools.games.deadmansdraw.emulated_arena import unstarted_emulated_arena  # noqa: PLC0415
 
         with unstarted_emulated_arena(config) as running:
-            running.front.run_in_foreground(
+            running.run_in_foreground(
                 lambda: _print_arena_info(running.url, config, as_json=options.as_json)
             )
     if not options.as_json:

@@ -5,13 +5,15 @@ with function_server(LambdaFunction("api", handler, timeout)) as server:
 """
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.core.clock import Clock, RemainingTime, SystemClock
+from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.routing import RequestState
 from cardsharp_tools.local_cloud.api_gateway_events import (
     INTERNAL_ERROR_RESPONSE,
@@ -20,19 +22,23 @@ from cardsharp_tools.local_cloud.api_gateway_events import (
     parse_response,
     to_event,
 )
-from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LocalLambdaContext, invoke
+from cardsharp_tools.local_cloud.lambda_events import (
+    API_REQUEST_TIMEOUT,
+    LambdaFunction,
+    LambdaHandler,
+    LocalLambdaContext,
+    invoke,
+)
 from cardsharp_tools.local_server.http_server import HOST
 from cardsharp_tools.local_server.service_server import ANY_FREE_PORT, ServiceServer
+
+HandlerWrapper = Callable[[LambdaHandler], LambdaHandler]
 
 _log = logging.getLogger(__name__)
 
 
 class FunctionApplication:
-    """ASGI application that does what API Gateway does between client and function.
-
-    It is for what must be a function: one that is measured, or an application that blocks its
-    event loop while it reads its table, as the arena of the cloud does.
-    """
+    """ASGI application that does what API Gateway does between client and function."""
 
     def __init__(self, function: LambdaFunction, clock: Clock) -> None:
         self._function, self._clock = function, clock
@@ -87,6 +93,14 @@ def _to_asgi_response(answered: HttpResponse) -> Response:
         if name.lower() != "content-length":
             response.headers.append(name, value)
     return response
+
+
+def run_as_function(app: ASGIApp, wrap_handler: HandlerWrapper = lambda h: h) -> ASGIApp:
+    """Return an application that passes requests to another one as events, as on Lambda."""
+    handler = wrap_handler(lambda_handler_for_asgi(app))
+    return FunctionApplication(
+        LambdaFunction("application", handler, API_REQUEST_TIMEOUT), SystemClock()
+    )
 
 
 def function_server(
