@@ -5,7 +5,6 @@ confirmation carries a seal: a signature of the form and of the number of action
 other site can forge it, it works only once, and it is rejected if somebody else acted meanwhile.
 """
 
-import base64
 import hmac
 import json
 import secrets
@@ -19,6 +18,7 @@ from string import Formatter
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader
+from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -36,11 +36,14 @@ from cardsharp.core.clock import utc_now
 from cardsharp.core.credentials import DIGEST_REALM
 from cardsharp.core.time_zones import to_local
 from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.games.deadmansdraw.arena.access.auth import Authenticator
+from cardsharp.games.deadmansdraw.arena.access.request_guard import parse_auth_request
+from cardsharp.games.deadmansdraw.arena.access.sign_in import SignIn
 from cardsharp.games.deadmansdraw.arena.access.throttling import (
     LoginThrottle,
     MemoryWindowCounter,
 )
-from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
+from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER, UserDirectory
 from cardsharp.games.deadmansdraw.arena.errors import TooManyWrongPasswords
 from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.templates import SiteInfo, template_environment
@@ -68,12 +71,15 @@ class AdminPages:
     def __init__(
         self, manager: ContestManager, password: str, clock: Callable[[], datetime]
     ) -> None:
-        self._manager, self._password = manager, password
+        self._manager = manager
         self._signing_key, self._browser_ids = secrets.token_bytes(32), set[str]()
         # Wrong passwords are limited. All clients on this machine have the same address, so a
         # browser that has signed in gets a cookie. Others' wrong passwords then do not lock it out.
-        self._login_throttle = LoginThrottle(
-            MemoryWindowCounter(clock), clock, delays_response=False
+        self._sign_in = SignIn(
+            Authenticator(
+                UserDirectory(dict, lambda: SecretStr(password)), clock, lambda: self._signing_key
+            ),
+            LoginThrottle(MemoryWindowCounter(clock), clock, delays_response=False),
         )
 
     def application(self) -> Starlette:
@@ -111,7 +117,7 @@ class AdminPages:
             if request.cookies.get(_BROWSER_COOKIE) not in self._browser_ids:
                 seat = secrets.token_urlsafe(18)
                 self._browser_ids.add(seat)
-                self._login_throttle.trust_login_address(seat, ADMIN)
+                self._sign_in.trust_address(ADMIN_USER, seat)
                 response.set_cookie(_BROWSER_COOKIE, seat, httponly=True, samesite="strict")
             return response
 
@@ -119,25 +125,19 @@ class AdminPages:
 
     def _rejection_for(self, request: Request) -> Response | None:
         """Return a rejection if the request is forged or not from the organiser, else None."""
-        authorization, seat = (
-            request.headers.get("authorization", ""),
-            request.cookies.get(_BROWSER_COOKIE, ""),
-        )
+        auth_request = parse_auth_request(request)
+        seat = request.cookies.get(_BROWSER_COOKIE, "")
         seat = seat if seat in self._browser_ids else ""
         status, more = HTTPStatus.UNAUTHORIZED, {}
         message = "This page needs the organiser's password."
         try:
-            self._login_throttle.check_attempt_allowed(seat, ADMIN)
+            if self._sign_in.identify(auth_request, seat) is not None:
+                return None
         except TooManyWrongPasswords as error:
             status, message = HTTPStatus.TOO_MANY_REQUESTS, str(error)
         else:
-            scheme, _, token = authorization.partition(" ")
-            right = base64.b64encode(f"{ADMIN}:{self._password}".encode())
-            if hmac.compare_digest(token.strip().encode(), right) and scheme.lower() == "basic":
-                return None
+            self._sign_in.count_failure(auth_request, seat)
             more = {"WWW-Authenticate": f'Basic realm="{DIGEST_REALM}", charset="UTF-8"'}
-            if authorization:
-                self._login_throttle.record_failure_and_get_delay(seat, ADMIN)
         text = _render("refused.html", message=message, back="/")
         return HTMLResponse(text, status, {**_NO_STORE_HEADERS, **more})
 

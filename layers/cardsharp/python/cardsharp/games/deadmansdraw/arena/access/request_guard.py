@@ -20,6 +20,7 @@ from cardsharp.games.deadmansdraw.arena.access.auth import Authenticator, AuthRe
 from cardsharp.games.deadmansdraw.arena.access.body_reader import read_json
 from cardsharp.games.deadmansdraw.arena.access.path_matching import decode_parameters
 from cardsharp.games.deadmansdraw.arena.access.quotas import QuotaEnforcer
+from cardsharp.games.deadmansdraw.arena.access.sign_in import SignIn
 from cardsharp.games.deadmansdraw.arena.access.spectator_cache import SPECTATOR_USER, SpectatorCache
 from cardsharp.games.deadmansdraw.arena.access.throttling import (
     WINDOW,
@@ -111,12 +112,12 @@ class RequestGuard:
     """
 
     def __init__(self, runtime: ArenaDependencies, config: ArenaConfig) -> None:
-        self._authenticator, self._config = (
+        self._config = config
+        self._sign_in = SignIn(
             Authenticator(runtime.users, config.clock, runtime.nonce_key),
-            config,
-        )
-        self._login_throttle = LoginThrottle(
-            runtime.window_counter, config.clock, delays_response=not runtime.is_wait_billed
+            LoginThrottle(
+                runtime.window_counter, config.clock, delays_response=not runtime.is_wait_billed
+            ),
         )
         self._quota_enforcer = QuotaEnforcer(config.quotas, runtime.window_counter)
         self._address_throttle = RequestThrottle(config.max_per_address, config.clock)
@@ -148,7 +149,7 @@ class RequestGuard:
                 return with_etag(PlainTextResponse(CROSS_SITE_MESSAGE, 403))
             request.state.body = await read_json(request) if reads else {}
             decode_parameters(request)
-            auth_request = _parse_auth_request(request)
+            auth_request = parse_auth_request(request)
             user = self._identify(request, auth_request)
             if user is None:
                 if self._config.is_shared_address:
@@ -215,12 +216,10 @@ class RequestGuard:
 
         Raises `TooManyWrongPasswords` if the login throttle forbids to check them.
         """
-        address, name = str(client_ip(request)), self._authenticator.claimed_user(auth_request)
-        if name is not None:
-            self._login_throttle.check_attempt_allowed(address, name)
-        user = self._authenticator.authenticate(auth_request)
+        address = str(client_ip(request))
+        user = self._sign_in.identify(auth_request, address)
         if user is not None:
-            self._login_throttle.trust_login_address(address, user.id)
+            self._sign_in.trust_address(user, address)
             getattr(request.state, "signed_in", lambda: None)()
         return user
 
@@ -229,14 +228,12 @@ class RequestGuard:
     ) -> Response:
         if auth_request.malformed:
             return Response(b"Bad Request", 400)
-        name = self._authenticator.claimed_user(auth_request)
-        if name is not None and not self._authenticator.has_stale_nonce(auth_request):
-            await self._wait_while_connected(
-                self._login_throttle.record_failure_and_get_delay(str(client_ip(request)), name)
-            )
+        await self._wait_while_connected(
+            self._sign_in.count_failure(auth_request, str(client_ip(request)))
+        )
         # Without an open connection, a client that retries at once uses up no resources here.
         response = Response(b"Unauthorized", 401, {"Connection": "close"})
-        for challenge in self._authenticator.challenges(auth_request):
+        for challenge in self._sign_in.challenges(auth_request):
             response.headers.append("WWW-Authenticate", challenge)
         return response
 
@@ -275,7 +272,8 @@ class RequestGuard:
             raise ClientDisconnected
 
 
-def _parse_auth_request(request: Request) -> AuthRequest:
+def parse_auth_request(request: Request) -> AuthRequest:
+    """Return the credentials of a request, with the target as it was sent."""
     raw_path: bytes = request.scope.get("raw_path") or request.url.path.encode()
     query: bytes = request.scope["query_string"]
     target = raw_path + (b"?" + query if query else b"")
