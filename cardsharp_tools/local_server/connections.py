@@ -1,10 +1,12 @@
-"""The connections of a local server: how many there may be, of whom, and for how long.
+"""Limits of a local server's connections: their number, by client, and their time.
 
-A connection costs a file handle and memory, and whoever opens one decides how long it lasts unless
-the server does. So there are never more than the process has handles for. Where there is no room,
-the one of the least use is closed for a new one: first who has not asked anything within a second,
-then who is idle, then strangers; nobody who has signed in and waits for an answer is ever closed.
-Answers that their clients do not read are bounded, too.
+A connection costs a file handle and memory. Its client decides how long it lasts, unless the
+server does. So there are never more of them than the process has handles for. Where there is no
+room, the one of the least use is closed for a new one: first those that have sent no request, then
+idle ones, then those of strangers. The connection of a client that has signed in and waits for a
+response is never closed. Responses that their clients do not read are bounded, too.
+
+docs/decisions/0026-connections-at-home.md says which test needs which part.
 """
 
 import resource
@@ -32,12 +34,6 @@ WRITE_STALL_TIMEOUT = timedelta(seconds=20)  # how long a client may read nothin
 MAX_UNREAD_BYTES = (
     64 * 1024 * 1024
 )  # bytes of answers that wait to be read, of all clients together
-IDLE_TIMEOUT_WHEN_BUSY = timedelta(
-    seconds=5
-)  # of a stranger's idle connection once half the room is taken
-MIN_CONNECTION_AGE = timedelta(
-    seconds=1
-)  # until then it is closed only where all others are as young
 
 
 class ConnectionState(IntEnum):
@@ -242,21 +238,12 @@ class ConnectionLimiter:
                 line.abort_connection()
 
     def _close_lowest_priority_in(self, connection_sets: list[ConnectionSet]) -> bool:
-        """Close the oldest connection of the lowest priority; return False if there is none.
-
-        A connection that is younger than `MIN_CONNECTION_AGE` is closed only if all are.
-        """
-        oldest = [
-            next(iter(lot)) for lot in connection_sets[: ConnectionState.AUTHENTICATED] if lot
-        ]
-        ripe = self.clock() - MIN_CONNECTION_AGE.total_seconds()
-        candidate = next(
-            (connection for connection in oldest if connection.state_since < ripe),
-            oldest[0] if oldest else None,
-        )
-        if candidate is not None:
-            candidate.abort_connection()
-        return candidate is not None
+        """Close the oldest connection of the lowest priority; return False if there is none."""
+        for connections in connection_sets[: ConnectionState.AUTHENTICATED]:
+            if connections:
+                next(iter(connections)).abort_connection()
+                return True
+        return False
 
     def _has_timed_out(self, connection: ClientConnection, current_time: float) -> bool:
         if (
@@ -269,14 +256,7 @@ class ConnectionLimiter:
             if connection.state is ConnectionState.NEW
             else connection.first_byte_at
         )
-        if started_at is not None:
-            return current_time - started_at > HEADER_TIMEOUT.total_seconds()
-        full = len(self) > self.max_connections / 2
-        return (
-            full
-            and connection.state is ConnectionState.IDLE
-            and current_time - connection.state_since > IDLE_TIMEOUT_WHEN_BUSY.total_seconds()
-        )
+        return started_at is not None and current_time - started_at > HEADER_TIMEOUT.total_seconds()
 
 
 def track_requests(app: ASGIApp, limiter: ConnectionLimiter) -> ASGIApp:

@@ -136,7 +136,6 @@ class LongPollServer(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 timeout_graceful_shutdown=int(RESPONSE_SHUTDOWN_GRACE.total_seconds()),
-                backlog=BACKLOG,
                 **options,
             )
         )

@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
@@ -22,7 +23,12 @@ from cardsharp_tools.local_server.connections import (
     WRITE_STALL_TIMEOUT,
     ConnectionLimiter,
 )
-from cardsharp_tools.local_server.http_server import BackgroundServer
+from cardsharp_tools.local_server.http_server import BackgroundServer, open_listening_socket
+from cardsharp_tools.local_server.listening_socket import (
+    MAX_ACCEPTS_PER_POLL,
+    MAX_HANDOVERS_PER_POLL,
+    DeferredAcceptSocket,
+)
 
 MAX_CONNECTIONS = 8
 
@@ -186,6 +192,99 @@ def test_idle_connections_are_closed_first_and_signed_in_waiters_never(
     server.run_in_loop(server.release_event.set)
     for player in player_connections:
         assert receives_response(player)
+
+
+def test_where_all_have_signed_in_a_new_connection_is_refused(server: LimitedServer) -> None:
+    share_of_one_address = MAX_CONNECTIONS * 3 // 4
+    players = [server.connect_and_wait("/player") for _ in range(share_of_one_address)]
+    assert is_closed(server.connect())
+    server.run_in_loop(server.release_event.set)
+    assert all(map(receives_response, players))
+
+
+def test_an_idle_connection_is_closed_before_the_request_of_a_stranger(
+    server: LimitedServer,
+) -> None:
+    strangers = [server.connect_and_wait("/wait") for _ in range(MAX_CONNECTIONS * 3 // 4 - 1)]
+    idle_connection = server.connect()
+    assert is_still_open(idle_connection)
+    server.connect_and_wait("/wait")
+    assert is_closed(idle_connection)
+    server.run_in_loop(server.release_event.set)
+    assert all(map(receives_response, strangers))
+
+
+def test_the_handle_of_a_closed_connection_is_free_also_within_a_body(
+    server: LimitedServer,
+) -> None:
+    """The server reads no more of a body that nobody takes, and would not see its end."""
+    uploading_connection = server.connect()
+    head = b"POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+    uploading_connection.sendall(head + bytes(150_000))
+    wait_until(lambda: server.waiting_count == 1)
+    for _ in range(MAX_CONNECTIONS * 3 // 4):
+        server.connect_and_wait("/wait")
+    assert is_closed(uploading_connection)
+    wait_until(lambda: server.limiter.open_handles == len(server.limiter))
+
+
+@pytest.fixture
+def listener() -> Iterator[DeferredAcceptSocket]:
+    """A listening socket without a server, of which the test takes connections itself."""
+    listening = open_listening_socket("The test", "127.0.0.1", 0)
+    listening.connections = ConnectionLimiter(1_000)
+    listening.settimeout(0)
+    yield listening
+    listening.close()
+
+
+def connect_and_speak(
+    listener: DeferredAcceptSocket, source: str, count: int = 1
+) -> list[socket.socket]:
+    clients = []
+    for _ in range(count):
+        client = socket.create_connection(listener.getsockname(), source_address=(source, 0))
+        client.sendall(b"GET / HTTP/1.1\r\n")
+        clients.append(client)
+    return clients
+
+
+def accept_addresses(listener: DeferredAcceptSocket) -> list[str]:
+    """Return the addresses of the connections that are handed over between two polls."""
+    addresses = []
+    with suppress(BlockingIOError):
+        while True:
+            connection, address = listener.accept()
+            connection.close()
+            addresses.append(address[0])
+    return addresses
+
+
+def test_a_client_with_one_connection_is_answered_before_a_flood(
+    listener: DeferredAcceptSocket,
+) -> None:
+    """A few connections are handed over at a time, those of the least crowded address first."""
+    clients = [
+        *connect_and_speak(listener, "127.0.0.2", 40),
+        *connect_and_speak(listener, "127.0.0.3"),
+    ]
+    handed_over = accept_addresses(listener)
+    assert handed_over[0] == "127.0.0.3"
+    assert len(handed_over) == MAX_HANDOVERS_PER_POLL
+    for client in clients:
+        client.close()
+
+
+def test_a_flood_of_connections_is_taken_up_in_parts(listener: DeferredAcceptSocket) -> None:
+    """The server looks at its other connections between two parts, and has handles left."""
+    clients = connect_and_speak(listener, "127.0.0.2", MAX_ACCEPTS_PER_POLL + 10)
+    accept_addresses(listener)
+    assert len(listener.connections) == MAX_ACCEPTS_PER_POLL - MAX_HANDOVERS_PER_POLL
+    listener.connections.max_open_handles = count = listener.connections.open_handles
+    handed_over = accept_addresses(listener)
+    assert listener.connections.open_handles == count - len(handed_over), "no more are taken up"
+    for client in clients:
+        client.close()
 
 
 def test_a_response_that_is_not_read_is_dropped_eventually(server: LimitedServer) -> None:
