@@ -21,8 +21,6 @@ from jinja2 import Environment, FileSystemLoader
 from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -49,12 +47,13 @@ from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.play.catalog import all_games
 from cardsharp.server.asset_response import asset_endpoint
+from cardsharp.server.forms import Form, read_form
 from cardsharp.server.request_origin import is_cross_site_change
+from cardsharp.server.web_application import THIS_MACHINE, WebSettings, build_web_application
 from cardsharp_tools.contest.admin_actions import ADMIN_ACTIONS, AdminHandler
 from cardsharp_tools.contest.contest_manager import ContestManager
 from cardsharp_tools.contest.reports import csv_text, match_rows
-from cardsharp_tools.game_rooms.seat_pages import Form, read_form
-from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
+from cardsharp_tools.local_server.http_server import BackgroundServer
 
 MAX_FORM_BYTES = 20_000  # bytes of a form, enough for the names of 64 teams
 
@@ -95,10 +94,8 @@ class AdminPages:
             Route("/do", self._with_authorization(self._run_action), methods=["POST"]),
             Route(f"{_SITE.assets_path}/{{name}}", asset_endpoint(_ASSETS)),
         ]
-        # Another site may point its host name at this machine (DNS rebinding) and would then be
-        # able to read these pages. Its host name is rejected.
-        hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
-        return Starlette(routes=routes, middleware=[hosts])
+        # The origin is checked with the seal, so that the page can say what to do.
+        return build_web_application(routes, WebSettings(hosts=THIS_MACHINE, checks_origin=False))
 
     def _with_authorization(
         self, handler: Callable[[Request, Form], Response]

@@ -29,6 +29,7 @@ from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.pages.assets import HEADERS
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.play.catalog import get_game
+from cardsharp.server.limited_body import read_limited_body
 from cardsharp.server.routing import HttpError
 from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.executors.sandbox import check_sandbox
@@ -175,12 +176,10 @@ def _compute_form_token(team: TeamEntry) -> str:
 
 async def _read_form_body(request: Request) -> bytes:
     """Return the body of a form; raise `HttpError` if it is too large."""
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > LARGEST + _MAX_FORM_FIELD_BYTES:
-            raise HttpError(413, f"A submission may have at most {LARGEST // 10**6} MB.")
-    return bytes(raw)
+    raw = await read_limited_body(request, LARGEST + _MAX_FORM_FIELD_BYTES)
+    if raw is None:
+        raise HttpError(413, f"A submission may have at most {LARGEST // 10**6} MB.")
+    return raw
 
 
 def _parse_upload(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, bytes]:
@@ -200,7 +199,10 @@ def _parse_upload(request: Request, raw: bytes, team: TeamEntry) -> tuple[str, b
     token = parts_by_name["token"].get_payload(decode=True) if "token" in parts_by_name else b""
     # A browser sends an Origin header, and its form must then come from our page. curl sends none
     # and cannot be tricked into a request by another page, so it needs no token.
-    if "origin" in request.headers and token != _compute_form_token(team).encode():
+    is_own_form = isinstance(token, bytes) and hmac.compare_digest(
+        token, _compute_form_token(team).encode()
+    )
+    if "origin" in request.headers and not is_own_form:
         raise HttpError(403, "The form was not sent from this page. Open the page and try again.")
     if "file" not in parts_by_name:
         raise HttpError(

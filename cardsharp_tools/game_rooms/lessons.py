@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from http import HTTPStatus
 from pathlib import Path
-from secrets import token_urlsafe
 from tempfile import NamedTemporaryFile
 from threading import Lock
 from typing import Any, NamedTuple
@@ -36,6 +35,7 @@ from cardsharp.analysis.replay import (
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.pages.match_pages import decision_fragment
 from cardsharp.play.game import Game
+from cardsharp.server.forms import TOKEN_FIELD, create_form_token, has_form_token, read_form
 from cardsharp.store.match_log import MatchReader, MatchRecord, MoveRecord
 from cardsharp_tools.game_rooms.game_room import load_board_renderer
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
@@ -45,7 +45,6 @@ from cardsharp_tools.game_rooms.seat_pages import (
     SITE,
     choice_context,
     load_template,
-    read_form,
 )
 from cardsharp_tools.terminal.match_printer import judge_value_text
 from cardsharp_tools.terminal.screen import AnyScreen
@@ -318,7 +317,7 @@ class _LessonPages:
     def __init__(self, lesson: LessonSession) -> None:
         self._lesson = lesson
         self._board = load_board_renderer(MatchConfig(lesson.game))
-        self._token = token_urlsafe(16)  # in each form, so that no other site can answer
+        self._token = create_form_token()
 
     def page(self, request: Request) -> Response:
         """GET /lesson/{number}: the question, or the review of its answer."""
@@ -334,7 +333,7 @@ class _LessonPages:
         question = self._lesson.questions[question_index]
         choices = question.screen.choices(question.decision_point.position)
         chosen = [choice for choice in choices if choice.key == form_data.get("key")]
-        if form_data.get("token") != self._token or not chosen:
+        if not has_form_token(form_data, self._token) or not chosen:
             raise HTTPException(
                 HTTPStatus.FORBIDDEN, "The answer was not sent from the page of this question."
             )
@@ -367,7 +366,7 @@ class _LessonPages:
             "told": review,
             "answered": question_index in self._lesson.corrections,
             "thought": decision_fragment(review.thought) if review else "",
-            "fields": {"token": self._token},
+            "fields": {TOKEN_FIELD: self._token},
         }
 
 

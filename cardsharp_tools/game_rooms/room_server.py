@@ -4,35 +4,38 @@ import ipaddress
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
-from secrets import token_urlsafe
 from threading import Thread
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.errors import CardsharpError
 from cardsharp.pages.match_pages import ContinueForm
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp.server.asset_response import asset_endpoint
+from cardsharp.server.forms import Form, create_form_token, has_form_token, read_form
 from cardsharp.server.match_site import DEFAULT_SITE as MATCHES
 from cardsharp.server.match_site import (
     MatchSite,
     PagesConfig,
     SiteMatchSource,
     build_pages_application,
+    match_page_routes,
 )
-from cardsharp.server.request_origin import CrossSiteGuard
+from cardsharp.server.web_application import (
+    LOCAL_PAGES_SETTINGS,
+    THIS_MACHINE,
+    ErrorPages,
+    build_web_application,
+)
 from cardsharp.store.match_log import MatchReader, MatchRecord
 from cardsharp.store.match_snapshots import SnapshotMatchReader
 from cardsharp_tools.executors.strategy_reference import BuiltIn
@@ -45,20 +48,16 @@ from cardsharp_tools.game_rooms.seat_pages import (
     NO_CACHE_HEADERS,
     SEAT_LONG_POLL_TIMEOUT,
     SITE,
-    Form,
     SeatEndpoints,
     form_number_or_negative,
     message_page,
-    read_form,
+    seat_links,
 )
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.sources import MatchSource
 
 MAX_OPEN_ROOMS = 20  # game rooms that are open at once; the oldest one is closed for a new one
 _SEAT_LINK_HINT = "Each seat has its own link. Ask the person who began the game for yours."
-# Host names that are accepted. Another site could point its name at this machine (DNS rebinding)
-# and would then be able to read the pages.
-_LOCAL_HOSTS = [HOST, "localhost"]
 _WILDCARD_HOSTS = ("0.0.0.0", "::")  # noqa: S104 - a user may ask for it
 _DOCUMENTATION_ADDRESS = (
     "192.0.2.1",
@@ -80,29 +79,20 @@ def _create_match_source(room: GameRoom) -> MatchSource:
     return MatchSource(reading, poll_interval=timedelta(seconds=5))
 
 
-class PlayOnRoomServer:
-    """ASGI server of game rooms, which the form of a match's page (`play_on`) opens.
+class PlayOnRooms:
+    """Game rooms that the form of a match's page (`play_on`) opens.
 
-    Requests that belong to none of these rooms go to `front`. Each room plays its matches in a
-    thread of its own. If there are more than `MAX_OPEN_ROOMS`, the oldest one is closed.
+    Their seats are served by `seats`. Each room plays its matches in a thread of its own. If
+    there are more than `MAX_OPEN_ROOMS`, the oldest one is closed.
     """
 
-    def __init__(
-        self, hosts: Iterable[str], long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT
-    ) -> None:
+    def __init__(self, seats: SeatEndpoints) -> None:
         self.play_on = ContinueForm(
-            token_urlsafe(16), lambda of: registry_for(of.strategy_package).names()
+            create_form_token(), lambda of: registry_for(of.strategy_package).names()
         )
-        self.front: ASGIApp = PlainTextResponse("", HTTPStatus.NOT_FOUND)
-        self._hosts, self._long_poll_timeout = [*hosts], long_poll_timeout
-        self._open_rooms: dict[str, tuple[GameRoom, ASGIApp]] = {}
+        self._seats = seats
+        self._open_rooms: list[GameRoom] = []
         self._match_sites: list[MatchSite] = []
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request to the room of its seat, or else to `front`."""
-        secret = scope.get("path", "").removeprefix("/seat/").partition("/")[0]
-        _, app = self._open_rooms.get(secret, (None, self.front))
-        await app(scope, receive, send)
 
     def match_pages(self, source: SiteMatchSource, site: SiteInfo) -> MatchSite:
         """Return the match pages of a source, with the form that continues a match."""
@@ -124,7 +114,7 @@ class PlayOnRoomServer:
             stored_match = await run_in_threadpool(
                 pages.find_match_and_source, request.path_params["id"]
             )
-            if stored_match is None or form_data.get("token") != self.play_on.csrf_token:
+            if stored_match is None or not has_form_token(form_data, self.play_on.csrf_token):
                 raise HTTPException(
                     HTTPStatus.FORBIDDEN,
                     "The form was not sent from this match's page. Open the page and try again.",
@@ -139,7 +129,7 @@ class PlayOnRoomServer:
 
     def close(self) -> None:
         """Stop the matches of all opened rooms, and answer all waiting requests."""
-        for room, _ in self._open_rooms.values():
+        for room in self._open_rooms:
             room.stop()
         for pages in self._match_sites:
             pages.end_long_polls()
@@ -167,58 +157,46 @@ class PlayOnRoomServer:
             HUMAN_NAME,
             match_pages_url=matches,
         )
-        seats = SeatEndpoints(room, self._long_poll_timeout)
-        (browser_seat,) = room.chairs
-        self._open_rooms[browser_seat.secret] = room, room_application(seats, self._hosts, [])
-        for secret in [*self._open_rooms][:-MAX_OPEN_ROOMS]:
-            self._open_rooms.pop(secret)[0].stop()
+        self._seats.open_room(room)
+        self._open_rooms.append(room)
+        while len(self._open_rooms) > MAX_OPEN_ROOMS:
+            self._seats.close_room(self._open_rooms.pop(0))
 
         def play() -> None:
             with suppress(CardsharpError):  # the room's page shows it
                 room.run()
 
         Thread(target=play, daemon=True).start()
-        return RedirectResponse(seats.links[0], HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS)
+        return RedirectResponse(seat_links(room)[0], HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS)
 
 
-def room_application(
-    seats: SeatEndpoints, allowed_hosts: Iterable[str], extra_routes: Iterable[BaseRoute]
+def _build_room_application(
+    room: GameRoom, seats: SeatEndpoints, tables: PlayOnRooms, hosts: Iterable[str]
 ) -> Starlette:
-    """Return the application of the seats and `extra_routes`, which accepts only those hosts."""
-    return Starlette(
-        routes=[
-            Route("/", lambda _request: message_page(_SEAT_LINK_HINT, HTTPStatus.NOT_FOUND)),
-            Route("/seat/{secret}", seats.page),
-            Route("/seat/{secret}/news", seats.updates),
-            Route("/seat/{secret}/{deed}", seats.act, methods=["POST"]),
-            Route(f"{SITE.assets_path}/{{name}}", asset_endpoint(ASSETS)),
-            *extra_routes,
-        ],
-        middleware=[
-            # Rejects host names of other sites that point to this machine (DNS rebinding).
-            Middleware(TrustedHostMiddleware, allowed_hosts=[*allowed_hosts]),
-            Middleware(CrossSiteGuard),
-            Middleware(GZipMiddleware, minimum_size=2000),
-        ],
-        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), _render_error_page),
-    )
+    """Return the application of a room, for requests that name one of these hosts."""
+    routes = [
+        Route("/", lambda _request: message_page(_SEAT_LINK_HINT, HTTPStatus.NOT_FOUND)),
+        *seats.routes(),
+        Route(f"{SITE.assets_path}/{{name}}", asset_endpoint(ASSETS)),
+        *_build_match_routes(room, tables),
+    ]
+    errors = ErrorPages(handlers=dict.fromkeys((CardsharpError, HTTPException), _render_error_page))
+    return build_web_application(routes, replace(LOCAL_PAGES_SETTINGS, hosts=[*hosts]), errors)
 
 
-def _build_match_routes(
-    room: GameRoom, links: Iterable[str], tables: PlayOnRoomServer
-) -> Iterator[BaseRoute]:
+def _build_match_routes(room: GameRoom, tables: PlayOnRooms) -> Iterator[BaseRoute]:
     """Yield the routes of the pages about finished matches, for each seat.
 
     A person who plays alone can also continue from a step of them.
     """
-    for link in links:
+    for link in seat_links(room):
         back = (("Back to the game", link),)
         site = SiteInfo("Cardsharp", matches_path=f"{link}/matches", links=back, has_analysis=True)
         pages = MatchSite(_create_match_source(room), PagesConfig(site=site, assets=ASSETS))
         if room.config.human_count == 1:
             pages = tables.match_pages(_create_match_source(room), site)
             yield tables.play_on_route(pages)
-        yield from build_pages_application(pages).routes[1:]
+        yield from match_page_routes(pages)
 
 
 @contextmanager
@@ -233,21 +211,22 @@ def serve_room(
     Only this machine can reach it, unless `host` says otherwise; then the addresses are those by
     which others reach it. Raises `ConfigError` if the port cannot be used.
     """
-    seats = SeatEndpoints(room, long_poll_timeout)
+    seats = SeatEndpoints(long_poll_timeout)
+    seats.open_room(room)
     display_host = _find_local_address() if host in _WILDCARD_HOSTS else host
     name = f"[{display_host}]" if ":" in display_host else display_host
-    hosts = {HOST, "localhost", display_host, name}
-    tables = PlayOnRoomServer(hosts, long_poll_timeout)
-    tables.front = room_application(seats, hosts, _build_match_routes(room, seats.links, tables))
+    tables = PlayOnRooms(seats)
+    hosts = {*THIS_MACHINE, display_host, name}
+    application = _build_room_application(room, seats, tables, hosts)
 
     def stop() -> None:
         room.stop()
         tables.close()
 
-    with BackgroundServer("The game room", tables, stop, host=host, port=port) as server:
+    with BackgroundServer("The game room", application, stop, host=host, port=port) as server:
         url = f"http://{name}:{server.url.rpartition(':')[2]}"
         try:
-            yield [f"{url}{link}" for link in seats.links]
+            yield [f"{url}{link}" for link in seat_links(room)]
         finally:
             stop()
 
@@ -257,15 +236,12 @@ def serve_match_pages(
     source: SiteMatchSource, port: int = 0, extra_routes: Iterable[BaseRoute] = ()
 ) -> Iterator[str]:
     """Serve the match pages of a source, on which matches can be continued; yield the address."""
-    tables = PlayOnRoomServer(_LOCAL_HOSTS)
+    seats = SeatEndpoints()
+    tables = PlayOnRooms(seats)
     pages = tables.match_pages(source, MATCHES)
-    front = build_pages_application(
-        pages,
-        [Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS), Middleware(CrossSiteGuard)],
-    )
-    front.routes[:0] = [tables.play_on_route(pages), *extra_routes]
-    tables.front = front
-    with BackgroundServer("The page", tables, tables.close, port=port) as server:
+    routes = [tables.play_on_route(pages), *extra_routes, *seats.routes()]
+    application = build_pages_application(pages, LOCAL_PAGES_SETTINGS, routes)
+    with BackgroundServer("The page", application, tables.close, port=port) as server:
         yield server.url
 
 

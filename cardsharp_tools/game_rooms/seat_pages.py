@@ -10,13 +10,13 @@ from http import HTTPStatus
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl
 
 from jinja2 import FileSystemLoader, Template
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from cardsharp.analysis.judged_match import side_of
 from cardsharp.pages.analysis_view import AnalysisView
@@ -24,7 +24,7 @@ from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.board_renderer import BoardRenderer
 from cardsharp.pages.match_pages import decision_fragment, summary_fragment
 from cardsharp.pages.templates import SiteInfo, template_environment
-from cardsharp.server.limited_body import read_limited_body
+from cardsharp.server.forms import Form, read_form
 from cardsharp_tools.game_rooms.browser_seat import REFUSAL_MESSAGES, BrowserSeat
 from cardsharp_tools.game_rooms.game_room import (
     FinishedRoomMatch,
@@ -191,50 +191,63 @@ def load_template(name: str) -> Template:
 
 
 SEAT_LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a request for updates waits for one
-_MAX_SEAT_FORM_BYTES = 2000  # bytes of a form
 NO_CACHE_HEADERS = {
     **HEADERS,
     "Cache-Control": "no-store",  # a cached seat would be out of date
     "Referrer-Policy": "no-referrer",  # the address of a seat is a secret
 }
 
-Form = Mapping[str, str]
+
+def seat_links(room: GameRoom) -> list[str]:
+    """Return the paths of the seats of a room, the host's first."""
+    return [f"/seat/{browser_seat.secret}" for browser_seat in room.chairs]
 
 
 class SeatEndpoints:
-    """HTTP endpoints of a room's seats."""
+    """HTTP endpoints of the seats of all open rooms; a path has the secret of a seat."""
 
-    def __init__(
-        self, room: GameRoom, long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT
-    ) -> None:
-        self._room, self._long_poll_timeout = room, long_poll_timeout
-        self.links = [f"/seat/{browser_seat.secret}" for browser_seat in room.chairs]
-        self._seat_index_by_secret = {
-            browser_seat.secret: seat_index for seat_index, browser_seat in enumerate(room.chairs)
-        }
+    def __init__(self, long_poll_timeout: timedelta = SEAT_LONG_POLL_TIMEOUT) -> None:
+        self._long_poll_timeout = long_poll_timeout
+        self._seats_by_secret: dict[str, tuple[GameRoom, int]] = {}
+
+    def open_room(self, room: GameRoom) -> None:
+        """Serve the seats of a room from now on."""
+        for seat_index, browser_seat in enumerate(room.chairs):
+            self._seats_by_secret[browser_seat.secret] = room, seat_index
+
+    def close_room(self, room: GameRoom) -> None:
+        """Stop a room, whose seats are served no longer."""
+        for browser_seat in room.chairs:
+            self._seats_by_secret.pop(browser_seat.secret, None)
+        room.stop()
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the seats."""
+        return [
+            Route("/seat/{secret}", self.page),
+            Route("/seat/{secret}/news", self.updates),
+            Route("/seat/{secret}/{deed}", self.act, methods=["POST"]),
+        ]
 
     def page(self, request: Request) -> Response:
         """Serve GET /seat/{secret}: the page on which the player of this seat plays."""
-        seat_index = self._visit_seat(request)
+        room, seat_index = self._visit_seat(request)
         notice = REFUSAL_MESSAGES.get(request.query_params.get("notice", ""), "")
-        with self._room.condition:
-            page = seat_page(self._room, seat_index, self._build_absolute_links(request), notice)
+        with room.condition:
+            page = seat_page(room, seat_index, _build_absolute_links(room, request), notice)
         return HTMLResponse(page, headers=NO_CACHE_HEADERS)
 
     def updates(self, request: Request) -> Response:
         """GET /seat/{secret}/news: the updates after a version; waits until there is one."""
-        seat_index, since_text = self._visit_seat(request), request.query_params.get("since", "")
-        since, browser_seat = (
-            int(since_text) if since_text.isdecimal() else 0,
-            self._room.chairs[seat_index],
-        )
-        if not self._room.stopped.is_set():
+        room, seat_index = self._visit_seat(request)
+        browser_seat, since_text = room.chairs[seat_index], request.query_params.get("since", "")
+        since = int(since_text) if since_text.isdecimal() else 0
+        if not room.stopped.is_set():
             browser_seat.wait_for_update(since, self._long_poll_timeout)
         browser_seat.record_visit()
-        with self._room.condition:
-            document = updates_document(
-                self._room, seat_index, self._build_absolute_links(request), since
-            )
+        with room.condition:
+            links = _build_absolute_links(room, request)
+            document = updates_document(room, seat_index, links, since)
         return JSONResponse(document, headers=NO_CACHE_HEADERS)
 
     async def act(self, request: Request) -> Response:
@@ -242,52 +255,37 @@ class SeatEndpoints:
 
         The page's script gets JSON instead, with a message if the action was rejected.
         """
-        seat_index, deed = (
-            self._visit_seat(request),
-            _FORM_HANDLERS.get(request.path_params["deed"]),
-        )
+        room, seat_index = self._visit_seat(request)
+        deed = _FORM_HANDLERS.get(request.path_params["deed"])
         if deed is None:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        refusal = (
-            await run_in_threadpool(deed, self._room, seat_index, await read_form(request)) or ""
-        )
+        refusal = await run_in_threadpool(deed, room, seat_index, await read_form(request)) or ""
         if request.headers.get("accept") == "application/json":
             return JSONResponse(
                 {"notice": REFUSAL_MESSAGES.get(refusal, "")}, headers=NO_CACHE_HEADERS
             )
         if not refusal and request.path_params["deed"] in {"move", "undo"}:
-            await run_in_threadpool(self._room.chairs[seat_index].wait_for_question)
-        link = self.links[seat_index] + (f"?notice={refusal}" if refusal else "")
+            await run_in_threadpool(room.chairs[seat_index].wait_for_question)
+        link = seat_links(room)[seat_index] + (f"?notice={refusal}" if refusal else "")
         return RedirectResponse(link, HTTPStatus.SEE_OTHER, headers=NO_CACHE_HEADERS)
 
-    def _visit_seat(self, request: Request) -> int:
-        """Return the index of the seat with the request's secret, and record the visit."""
-        seat_index = self._seat_index_by_secret.get(request.path_params["secret"])
-        if seat_index is None:
+    def _visit_seat(self, request: Request) -> tuple[GameRoom, int]:
+        """Return the room and the index of the seat with this secret, and record the visit."""
+        seat = self._seats_by_secret.get(request.path_params["secret"])
+        if seat is None:
             raise HTTPException(
                 HTTPStatus.NOT_FOUND,
                 "This link leads to no seat. Ask the person who began the game for a new link.",
             )
-        self._room.chairs[seat_index].record_visit()
-        return seat_index
-
-    def _build_absolute_links(self, request: Request) -> list[str]:
-        """Return the links for other players, with the host by which the page was requested."""
-        base = str(request.base_url).rstrip("/")
-        secret = request.path_params["secret"]
-        return [link if link.endswith(secret) else f"{base}{link}" for link in self.links]
+        room, seat_index = seat
+        room.chairs[seat_index].record_visit()
+        return seat
 
 
-async def read_form(
-    request: Request, max_bytes: int = _MAX_SEAT_FORM_BYTES, fields: int = 8
-) -> Form:
-    """Return the fields of a form; raise `HTTPException` if it is too large."""
-    body = await read_limited_body(request, max_bytes)
-    if body is None:
-        raise HTTPException(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The form is larger than {max_bytes} bytes."
-        )
-    return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=fields))
+def _build_absolute_links(room: GameRoom, request: Request) -> list[str]:
+    """Return the links for other players, with the host by which the page was requested."""
+    base, secret = str(request.base_url).rstrip("/"), request.path_params["secret"]
+    return [link if link.endswith(secret) else f"{base}{link}" for link in seat_links(room)]
 
 
 def form_number_or_negative(form_data: Form, name: str) -> int:

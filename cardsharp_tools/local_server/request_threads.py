@@ -35,7 +35,7 @@ def run_in_threads(app: ASGIApp) -> ASGIApp:
 
 async def _collect_response(app: ASGIApp, scope: Scope, body: Message) -> list[Message]:
     """Return what the application sends; its error is logged if it has sent a response to it."""
-    unread, sent = [body], list[Message]()
+    unread, messages = [body], list[Message]()
 
     async def receive() -> Message:
         if not unread:
@@ -43,12 +43,12 @@ async def _collect_response(app: ASGIApp, scope: Scope, body: Message) -> list[M
         return unread.pop()
 
     async def send(message: Message) -> None:
-        sent.append(message)
+        messages.append(message)
 
     try:
         await app(scope, receive, send)
     except Exception as error:
-        if not sent:
+        if not messages:
             raise
         log_failure(error)
-    return sent
+    return messages

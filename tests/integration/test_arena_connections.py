@@ -37,11 +37,11 @@ from cardsharp.games.deadmansdraw.arena.access.spectator_cache import (
     MAX_CACHED_RESPONSES,
     MAX_SPECTATOR_REQUESTS,
 )
-from cardsharp.games.deadmansdraw.arena.app import private_network_only
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
+from cardsharp.server.web_application import private_network_only
 from cardsharp_tools.games.deadmansdraw.arena_options import fetch_account_when_reachable
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_server import http_server

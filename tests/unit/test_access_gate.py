@@ -29,6 +29,7 @@ from cardsharp.server.access_gate import (
 )
 from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.match_site import MatchSite, PagesConfig, build_pages_application
+from cardsharp.server.web_application import WebSettings
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.local_cloud.api_gateway_events import (
     HttpRequest,
@@ -70,7 +71,8 @@ class GateClient:
             "clock": lambda: self.current_time,
         }
         gate = Middleware(AccessGate, site_info=pages.manner.site, **gate_options)
-        self._handle = lambda_handler_for_asgi(build_pages_application(pages, [gate]))
+        application = build_pages_application(pages, WebSettings(gate=gate))
+        self._handle = lambda_handler_for_asgi(application)
 
     def send(
         self, target: str, body: str = "", extra_headers: Sequence[tuple[str, str]] = ()

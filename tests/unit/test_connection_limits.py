@@ -265,8 +265,9 @@ def test_a_client_with_one_connection_is_answered_before_a_flood(
 ) -> None:
     """A few connections are handed over at a time, those of the least crowded address first."""
     clients = [
-        *connect_and_speak(listener, "127.0.0.2", 40),
+        *connect_and_speak(listener, "127.0.0.2", 20),
         *connect_and_speak(listener, "127.0.0.3"),
+        *connect_and_speak(listener, "127.0.0.2", 20),
     ]
     handed_over = accept_addresses(listener)
     assert handed_over[0] == "127.0.0.3"

@@ -11,20 +11,17 @@ import requests
 from pydantic import TypeAdapter
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from cardsharp.client.config import Proxy, normalize_base_url
 from cardsharp.games.blef.service.routes_v2022 import lobby_page
-from cardsharp.server.request_origin import CrossSiteGuard
+from cardsharp.server.web_application import LOCAL_PAGES_SETTINGS, build_web_application
 from cardsharp_tools.http_session import http_session, resolve_proxy
 
 _REQUEST_TIMEOUT_SECONDS = 30  # seconds in which the service must answer
 
-_LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 _PARAMETERS_ADAPTER = TypeAdapter(dict[str, str])
 _READ_ONLY_SEGMENT_COUNTS = {1, 2}  # numbers of path segments of requests that change nothing
 
@@ -65,8 +62,7 @@ def remote_lobby_page(url: str) -> Starlette:
         Route("/docs", lambda _request: RedirectResponse(f"{service}/docs")),
         Route("/{path:path}", forward, methods=["GET", "POST"]),
     ]
-    hosts = Middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_HOSTS)
-    return Starlette(routes=routes, middleware=[hosts, Middleware(CrossSiteGuard)])
+    return build_web_application(routes, LOCAL_PAGES_SETTINGS)
 
 
 def _forward_request(url: str, parameters: dict[str, str], proxy: Proxy | None) -> Response:

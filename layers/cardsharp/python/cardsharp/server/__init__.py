@@ -2,7 +2,8 @@
 
 Look first at `Route`, an endpoint with its models, and at `Api`, the routes of a service.
 `build_application` makes an ASGI application of it, which `HttpService` serves from a function or
-at home. `MatchSite` is the web site of a match log, and `Feed` its WebSocket feed.
+at home. `build_web_application` makes one of any routes, behind the checks of its `WebSettings`.
+`MatchSite` is the web site of a match log, and `Feed` its WebSocket feed.
 """
 
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from cardsharp.server.match_site import MatchSite, PagesConfig
     from cardsharp.server.openapi import openapi_document
     from cardsharp.server.routing import ApiRequest, ApiResponse, HttpError, Route
+    from cardsharp.server.web_application import WebSettings, build_web_application
     from cardsharp.server.websocket_feed import Feed, Subscriber
 
 __all__ = (
@@ -43,8 +45,10 @@ __all__ = (
     "Route",
     "ServiceApplication",
     "Subscriber",
+    "WebSettings",
     "build_application",
     "build_pages",
+    "build_web_application",
     "lambda_handler_for_asgi",
     "openapi_document",
     "sign_access_token",
@@ -69,9 +73,11 @@ __getattr__ = lazy_exports(
         "Route": "routing",
         "ServiceApplication": "http_service",
         "Subscriber": "websocket_feed",
+        "WebSettings": "web_application",
         "lambda_handler_for_asgi": "lambda_adapter",
         "build_application": "api_application",
         "build_pages": "access_gate",
+        "build_web_application": "web_application",
         "openapi_document": "openapi",
         "sign_access_token": "access_gate",
     },

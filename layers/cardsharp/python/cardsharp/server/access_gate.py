@@ -33,7 +33,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.aws.ssm_credentials import fetch_credentials
@@ -50,7 +50,7 @@ from cardsharp.server.match_site import (
     PagesConfig,
     build_pages_application,
 )
-from cardsharp.server.request_origin import CROSS_SITE_MESSAGE, is_cross_site_change
+from cardsharp.server.web_application import WebSettings
 from cardsharp.store.locations import dynamodb_table_name
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
@@ -113,10 +113,6 @@ class AccessGate:
         request = Request(scope, receive)
         if not request.url.path.startswith(self.site_info.matches_path):
             await self.app(scope, receive, send)  # assets, and the redirect to the pages
-            return
-        if is_cross_site_change(request):
-            rejection = PlainTextResponse(CROSS_SITE_MESSAGE, HTTPStatus.FORBIDDEN)
-            await rejection(scope, receive, send)
             return
         password = (await run_in_threadpool(self.password)).get_secret_value()
         response = await self._check_request(request, password)
@@ -256,9 +252,8 @@ def build_pages(environment: Mapping[str, str]) -> Starlette:
     def load_password() -> SecretStr:
         return SecretStr(fetch_credentials(parameter).password)
 
-    return build_pages_application(
-        pages, [Middleware(AccessGate, site_info=manner.site, password=load_password)]
-    )
+    gate = Middleware(AccessGate, site_info=manner.site, password=load_password)
+    return build_pages_application(pages, WebSettings(gate=gate))
 
 
 def _build_pages_config(*, public: bool) -> PagesConfig:

@@ -4,9 +4,8 @@ The server in front of it, at home or an adapter on Lambda, fills the state of e
 (`routing.RequestState`): how long an answer may take, and in which thread a use case runs.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from http import HTTPStatus
 from typing import Generic
@@ -15,7 +14,6 @@ from pydantic import RootModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as PathRoute
-from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.server.api import DOCS_PATH, OPENAPI_PATH, Api
@@ -35,6 +33,7 @@ from cardsharp.server.routing import (
     Route,
     S,
 )
+from cardsharp.server.web_application import API_SETTINGS, ErrorPages, build_web_application
 
 _PAGE_LINKS = {"OpenAPI 3.1": OPENAPI_PATH[1:]}  # from the page, and so behind any prefix
 _PREFLIGHT_METHOD = "OPTIONS"
@@ -51,26 +50,17 @@ def build_application(apis: Sequence[Api[S]], service: S) -> ASGIApp:
 
     A path below no base path is answered by the first API.
     """
-    applications = {f"{api.base_path}/": _build_api_application(api, service) for api in apis}
-    default_application, *_ = applications.values()
-    bases = sorted(applications, key=len, reverse=True)
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        path = f"{_path_as_sent(scope)}/"
-        base = next(filter(path.startswith, bases), None)
-        application = default_application if base is None else applications[base]
-        await application(scope, receive, send)
-
-    return answer if len(applications) > 1 else default_application
+    # An API whose base path is longer goes first, as another one's routes may fit its paths, too.
+    ordered_apis = sorted(apis, key=lambda api: len(api.base_path), reverse=True)
+    routes = [route for api in ordered_apis for route in _iter_path_routes(api, service)]
+    merges_slashes = all(api.merge_slashes for api in apis)
+    settings = replace(API_SETTINGS, merges_slashes=merges_slashes)
+    errors = ErrorPages(unknown_path=_PathEndpoint(apis[0], service, {}))
+    return build_web_application(routes, settings, errors)
 
 
-def _path_as_sent(scope: Scope) -> str:
-    """Return a path that is not decoded: `%2F` is no slash."""
-    path: bytes = scope.get("raw_path") or scope["path"].encode()
-    return path.decode("utf-8", "replace")
-
-
-def _build_api_application(api: Api[S], service: S) -> ASGIApp:
+def _iter_path_routes(api: Api[S], service: S) -> Iterator[PathRoute]:
+    """Yield the routes of an API by path, and at last one for any other path below its base."""
     routes_by_path: dict[str, dict[str, Route[S]]] = {}
     # A path without names goes before those that it fits by one.
     for route in sorted(
@@ -78,18 +68,12 @@ def _build_api_application(api: Api[S], service: S) -> ASGIApp:
     ):
         path = f"{api.base_path}{route.path}"
         routes_by_path.setdefault(path, {}).update(dict.fromkeys(route.methods, route))
-    router = Router(
-        [PathRoute(p, _PathEndpoint(api, service, of)) for p, of in routes_by_path.items()],
-        redirect_slashes=False,
-        default=_PathEndpoint(api, service, {}),
-    )
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        path = _path_as_sent(scope)
-        path = re.sub("/+", "/", path) if api.merge_slashes else path
-        await router({**scope, "path": path, "root_path": ""}, receive, send)
-
-    return answer
+    for path, routes in routes_by_path.items():
+        yield PathRoute(path, _PathEndpoint(api, service, routes))
+    unknown_path = _PathEndpoint(api, service, {})
+    yield PathRoute(f"{api.base_path}/{{rest:path}}", unknown_path)
+    if api.base_path:
+        yield PathRoute(api.base_path, unknown_path)
 
 
 @dataclass(frozen=True, slots=True)

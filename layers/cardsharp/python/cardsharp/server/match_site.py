@@ -12,11 +12,9 @@ from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from cardsharp.analysis.match_listing import is_match_of
 from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
@@ -37,6 +35,7 @@ from cardsharp.pages.rendered_match import (
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.catalog import get_game
 from cardsharp.server.asset_response import asset_endpoint
+from cardsharp.server.web_application import ErrorPages, WebSettings, build_web_application
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 
 MAX_LISTED_MATCHES = 10_000
@@ -229,12 +228,16 @@ class MatchSite:
         record, source = located
         return render_match(record, source.moves(match_id), hide_private=public)
 
+    @property
+    def error_pages(self) -> ErrorPages:
+        """The pages that say what is missing, or why matches cannot be read."""
+        return ErrorPages(handlers=dict.fromkeys((CardsharpError, HTTPException), self.error_page))
 
-def build_pages_application(pages: MatchSite, middleware: Sequence[Middleware] = ()) -> Starlette:
-    """Return the pages as an application wrapped in `middleware`."""
+
+def match_page_routes(pages: MatchSite) -> list[Route]:
+    """Return the routes of the list, the matches and their assets."""
     site = pages.manner.site
     routes = {
-        "/": pages.root,
         site.matches_path: pages.matches,
         f"{site.matches_path}/{{id}}": pages.match,
         f"{site.matches_path}/{{id}}/steps": pages.steps,
@@ -243,11 +246,18 @@ def build_pages_application(pages: MatchSite, middleware: Sequence[Middleware] =
             pages.manner.assets, pages.manner.assets_cache_control
         ),
     }
-    return Starlette(
-        routes=[Route(path, _with_page_headers(endpoint)) for path, endpoint in routes.items()],
-        middleware=[*middleware, Middleware(GZipMiddleware, minimum_size=2000)],
-        exception_handlers=dict.fromkeys((CardsharpError, HTTPException), pages.error_page),
-    )
+    return [Route(path, _with_page_headers(endpoint)) for path, endpoint in routes.items()]
+
+
+def build_pages_application(
+    pages: MatchSite,
+    settings: WebSettings = WebSettings(),  # noqa: B008 - frozen
+    extra_routes: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """Return the pages as an application, which `extra_routes` precede."""
+    home = Route("/", _with_page_headers(pages.root))
+    routes = [*extra_routes, home, *match_page_routes(pages)]
+    return build_web_application(routes, settings, pages.error_pages)
 
 
 def _with_page_headers(endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:

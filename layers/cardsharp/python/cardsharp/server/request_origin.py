@@ -90,15 +90,17 @@ def _is_from_this_machine(request: Request) -> bool:
 class CrossSiteGuard:
     """ASGI middleware that rejects changes by pages of other sites.
 
-    The pages behind it need a secret for every change, so the origin "null" is accepted.
+    `accepts_opaque_origin` is as in `is_cross_site_change`.
     """
 
     app: ASGIApp
+    accepts_opaque_origin: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Reject the request or pass it on."""
-        is_http = scope["type"] == "http"
-        if is_http and is_cross_site_change(Request(scope), accepts_opaque_origin=True):
+        if scope["type"] == "http" and is_cross_site_change(
+            Request(scope), accepts_opaque_origin=self.accepts_opaque_origin
+        ):
             rejection = PlainTextResponse(CROSS_SITE_MESSAGE, HTTPStatus.FORBIDDEN)
             await rejection(scope, receive, send)
             return

@@ -5,24 +5,22 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena.access.path_matching import (
     CaseInsensitiveRoute,
     allowed_methods,
-    raw_path_middleware,
 )
 from cardsharp.games.deadmansdraw.arena.access.request_guard import (
     RequestGuard,
@@ -37,6 +35,7 @@ from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.referee import Referee
 from cardsharp.games.deadmansdraw.arena.storage.match_repository import MatchRepository
 from cardsharp.pages.assets import AssetFolder
+from cardsharp.server.web_application import API_SETTINGS, ErrorPages, build_web_application
 
 if TYPE_CHECKING:
     from cardsharp.games.deadmansdraw.arena.pages.match_pages import ArenaPages
@@ -81,11 +80,6 @@ class Arena:
         self._guard, self._watchdog_grace = RequestGuard(runtime, config), config.watchdog_grace
         self._links, self._extra_assets = list(_SITE_LINKS), list[AssetFolder]()
         self._api = RestApi(self.referee, runtime, config)
-        layers = (
-            (private_network_only, raw_path_middleware)
-            if config.allow_plain_http
-            else (raw_path_middleware,)
-        )
 
         def pages() -> "ArenaPages":
             # Bots ask for no page, and in the cloud an arena without them starts a sixth faster.
@@ -95,13 +89,12 @@ class Arena:
                 self._build_site_info(), self._extra_assets, self.referee, runtime, config
             )
 
-        self.app = Starlette(
-            routes=[*api_routes(self._api, self._guard), *page_routes(pages, self._guard)],
-            middleware=[Middleware(layer) for layer in layers],
-            exception_handlers={HTTPException: _handle_http_error, Exception: _handle_bug},
-            lifespan=self._lifespan,
+        self.app = build_web_application(
+            [*api_routes(self._api, self._guard), *page_routes(pages, self._guard)],
+            replace(API_SETTINGS, is_private_network_only=config.allow_plain_http),
+            ErrorPages(handlers={HTTPException: _handle_http_error, Exception: _handle_bug}),
+            self._lifespan,
         )
-        self.app.router.redirect_slashes = False
 
     def mount_pages(self, pages: ExtraPages) -> None:
         """Serve pages beside its own, such as those of a contest that is held there."""
@@ -177,29 +170,11 @@ def check_transport_security(config: ArenaConfig) -> None:
         )
 
 
-def private_network_only(app: ASGIApp) -> ASGIApp:
-    """ASGI middleware: only clients of this machine or of a private network are answered."""
-    refusal = PlainTextResponse("Only clients of its private network can use this arena.\n", 403)
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        is_rejected = scope["type"] == "http" and not _is_private(scope["client"][0])
-        await (refusal if is_rejected else app)(scope, receive, send)
-
-    return answer
-
-
 def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _is_private(host: str) -> bool:
-    address = ip_address(host)
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    return address.is_private
 
 
 # --- pages -------------------------------------------------------------------------------------

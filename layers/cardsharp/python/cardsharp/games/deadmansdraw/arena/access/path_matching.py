@@ -9,7 +9,6 @@ from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cardsharp.server.routing import HttpError
 
@@ -23,17 +22,6 @@ class CaseInsensitiveRoute(Route):
         super().__init__(path, endpoint, methods=[method])  # type: ignore[arg-type]
         loose = self.path_regex.pattern.removesuffix("$") + "/?$"
         self.path_regex = re.compile(loose, re.IGNORECASE)
-
-
-def raw_path_middleware(app: ASGIApp) -> ASGIApp:
-    """ASGI middleware: the routes see the path as it was sent, not decoded."""
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope.get("raw_path"):
-            scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
-        await app(scope, receive, send)
-
-    return answer
 
 
 def decode_parameters(request: Request) -> None:
