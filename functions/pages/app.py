@@ -13,9 +13,9 @@ from cardsharp.aws.telemetry import (
 )
 from cardsharp.bot.bootstrap import in_lambda, warm_up_aws
 from cardsharp.errors import ConfigError
-from cardsharp.server.access_gate import build_pages
 from cardsharp.server.gateway_events import GatewayEvent, GatewayResponse, LambdaHandler
 from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
+from cardsharp.server.pages_service import build_pages
 
 install_retry_counter()
 

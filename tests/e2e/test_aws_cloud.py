@@ -29,8 +29,8 @@ from cardsharp.errors import CardsharpError, ConfigError, Unauthorized
 from cardsharp.games.blef.service.bootstrap import SERVICE, build_service, build_subscriptions
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencies
 from cardsharp.server import feed_bootstrap
-from cardsharp.server.access_gate import MATCH_LOG_POLL_INTERVAL
 from cardsharp.server.feed_bootstrap import FEED_VARIABLE
+from cardsharp.server.pages_service import MATCH_LOG_POLL_INTERVAL
 from cardsharp.store.dynamodb_match_log import DynamoMatchLog
 from cardsharp.store.match_log import MatchRecord, MatchStatus
 from cardsharp_tools.build.emulator_deploy import deploy

@@ -19,7 +19,7 @@ from support.deployed_viewer import (
 )
 from support.stored_matches import sample_match
 
-from cardsharp.server.access_gate import INTENT_ATTRIBUTES, PROJECTED_ATTRIBUTES
+from cardsharp.server.pages_service import INTENT_ATTRIBUTES, PROJECTED_ATTRIBUTES
 from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.build.template_rules.expressions import as_list
 from cardsharp_tools.local_cloud.emulator import Emulator

@@ -34,7 +34,7 @@ OTHER_APPLICATIONS = {
 """Modules with an ASGI application of their own, which no player or visitor reaches."""
 
 GATES = {
-    "layers/cardsharp/python/cardsharp/server/access_gate.py": "names the gate of the pages",
+    "layers/cardsharp/python/cardsharp/server/pages_service.py": "names the gate of the pages",
 }
 """Modules that name a middleware for `WebSettings.gate`."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cardsharp.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from cardsharp.server.access_gate import AccessGate, build_pages, sign_access_token
+    from cardsharp.server.access_gate import AccessGate, sign_access_token
     from cardsharp.server.api import Api
     from cardsharp.server.api_application import build_application
     from cardsharp.server.gateway_events import (
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
     from cardsharp.server.match_site import MatchSite, PagesConfig
     from cardsharp.server.openapi import openapi_document
+    from cardsharp.server.pages_service import build_pages
     from cardsharp.server.routing import ApiRequest, ApiResponse, HttpError, Route
     from cardsharp.server.web_application import WebSettings, build_web_application
     from cardsharp.server.websocket_feed import Feed, Subscriber
@@ -76,7 +77,7 @@ __getattr__ = lazy_exports(
         "WebSettings": "web_application",
         "lambda_handler_for_asgi": "lambda_adapter",
         "build_application": "api_application",
-        "build_pages": "access_gate",
+        "build_pages": "pages_service",
         "build_web_application": "web_application",
         "openapi_document": "openapi",
         "sign_access_token": "access_gate",

@@ -1,15 +1,8 @@
-"""Access control and configuration of the pages of the cloud's match log.
+"""Access gate of private pages: a password for all of them, or a link to one match.
 
-| variable            | means                                                                |
-|---------------------|----------------------------------------------------------------------|
-| CARDSHARP_STORE     | dynamodb:TABLE                                                       |
-| CARDSHARP_PUBLIC    | yes: everybody sees a spectator's view, without our decisions        |
-| CARDSHARP_SERVICE_SECRET | without PUBLIC: parameter with the password that shows everything |
-
-Private pages are behind a gate: a visitor with neither the password nor a valid token gets a
-login form and nothing else. The form can be posted to the address of any page, and leads back
-to that page. The password sets a cookie for all pages; an address with a token, `?pass=`, sets
-one for the page of that match.
+A visitor with neither the password nor a valid token gets a login form and nothing else. The form
+can be posted to the address of any page, and leads back to that page. The password sets a cookie
+for all pages; an address with a token, `?pass=`, sets one for the page of that match.
 
 A token is a signed text with an expiry time and a scope. Its owner could try passwords against
 the signature offline, so the key is derived from the password by scrypt. A new password makes
@@ -20,42 +13,24 @@ import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from pydantic import SecretStr
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cardsharp.aws.ssm_credentials import fetch_credentials
 from cardsharp.core.clock import utc_now
-from cardsharp.core.limits import MATCHES_PER_PAGE
-from cardsharp.errors import ConfigError
-from cardsharp.pages.assets import BASE_ASSET_SET, HEADERS
+from cardsharp.pages.assets import HEADERS
 from cardsharp.pages.match_pages import login_page
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.server.limited_body import read_limited_body
-from cardsharp.server.match_site import (
-    MAX_LISTED_MATCHES,
-    MatchSite,
-    PagesConfig,
-    build_pages_application,
-)
-from cardsharp.server.web_application import WebSettings
-from cardsharp.store.locations import dynamodb_table_name
-from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
-
-if TYPE_CHECKING:
-    from cardsharp.store.dynamodb_match_reader import DynamoMatchReader
 
 ALL_MATCHES = "*"  # scope of the password; the scope of a link's token is one match
 
@@ -171,108 +146,3 @@ async def _read_submitted_password(request: Request) -> str:
     """Return the password in a form, or "" if there is none."""
     body = await read_limited_body(request, _MAX_FORM_BYTES) or b""
     return parse_qs(body.decode("ascii", "replace")).get("password", [""])[0]
-
-
-STORE_SETTING = "CARDSHARP_STORE"
-PUBLIC_SETTING = "CARDSHARP_PUBLIC"
-PASSWORD_SETTING = "CARDSHARP_SERVICE_SECRET"  # noqa: S105 - a variable or parameter name, no secret
-
-PROJECTED_ATTRIBUTES = (
-    *("pk", "sk", "match_status", "started_at", "finished_at"),
-    *("header", "outcome", "facts"),
-    *("header_json", "outcome_json", "facts_json"),  # what version 0.3 called them
-)
-"""Attributes of the match log that public pages show; the role allows no other ones."""
-
-INTENT_ATTRIBUTES = ("intent", "intent_json")  # additional attributes of private pages
-
-MATCH_LOG_POLL_INTERVAL = timedelta(milliseconds=500)
-"""Pause of a page after a response without news.
-
-A change is then seen within a second: on average half of this pause, and one round trip.
-"""
-
-MAX_LIST_LENGTH = 200  # characters of a match's id, more than any has
-
-_DAY = 86_400
-_YEAR = 365 * _DAY
-
-
-@dataclass(frozen=True, slots=True)
-class DynamoMatchSource:
-    """Match source in DynamoDB; a match changes with the facts of a move, not with its lease."""
-
-    reader: "DynamoMatchReader"
-    poll_interval: timedelta = MATCH_LOG_POLL_INTERVAL
-
-    def matches(
-        self, day: date | None, status: MatchStatus | None, limit: int
-    ) -> list[MatchRecord]:
-        """The newest matches."""
-        return self.reader.matches(day, status, limit)
-
-    def match(self, match_id: str) -> MatchRecord | None:
-        """Return a match; its `lease_version` counts the moves while it runs."""
-        if len(match_id) > MAX_LIST_LENGTH:
-            return None  # DynamoDB would reject a longer key, which would look like our failure
-        record = self.reader.match(match_id)
-        if record is None or record.status is MatchStatus.FINISHED:
-            return record
-        return replace(record, lease_version=self.reader.last_sequence_with_facts(match_id) + 1)
-
-    def moves(self, match_id: str) -> list[MoveRecord]:
-        """Return the moves of a match, without those that cannot be read."""
-        return [move for move in self.reader.moves(match_id) if move.read_error is None]
-
-
-def build_pages(environment: Mapping[str, str]) -> Starlette:
-    """Return the pages; they never long-poll, which costs money. Raises `ConfigError`."""
-    # boto3's errors are slow to import, and not there where a function only starts.
-    from cardsharp.store.dynamodb_match_reader import DynamoMatchReader  # noqa: PLC0415
-
-    table = dynamodb_table_name(environment.get(STORE_SETTING, ""))
-    if table is None:
-        raise ConfigError(
-            f"{STORE_SETTING} must be dynamodb:TABLE. For a match log on your own machine use "
-            "`cardsharp watch`."
-        )
-    public = environment.get(PUBLIC_SETTING) == "yes"
-    parameter = environment.get(PASSWORD_SETTING, "")
-    if not public and not parameter:
-        raise ConfigError(
-            f"Private pages need a password. Set {PASSWORD_SETTING}, or {PUBLIC_SETTING}=yes to "
-            "make them public."
-        )
-    projection = PROJECTED_ATTRIBUTES if public else (*PROJECTED_ATTRIBUTES, *INTENT_ATTRIBUTES)
-    manner = _build_pages_config(public=public)
-    pages = MatchSite(DynamoMatchSource(DynamoMatchReader(table, projection=projection)), manner)
-    if public:
-        return build_pages_application(pages)
-
-    def load_password() -> SecretStr:
-        return SecretStr(fetch_credentials(parameter).password)
-
-    gate = Middleware(AccessGate, site_info=manner.site, password=load_password)
-    return build_pages_application(pages, WebSettings(gate=gate))
-
-
-def _build_pages_config(*, public: bool) -> PagesConfig:
-    """Return the pages' configuration.
-
-    Addresses of assets contain a version, so a browser loads new ones with the first new page.
-    """
-    return PagesConfig(
-        site=SiteInfo(
-            "Cardsharp",
-            assets_path=f"/page/{BASE_ASSET_SET.version()}",
-            has_analysis=not public,
-            poll_milliseconds=MATCH_LOG_POLL_INTERVAL // timedelta(milliseconds=1),
-        ),
-        hide_private=public,
-        long_poll_timeout=timedelta(),
-        # Each listed match costs a read unit, and strangers can request the list without end. The
-        # filter by day leads to older matches.
-        max_matches=MATCHES_PER_PAGE if public else MAX_LISTED_MATCHES,
-        finished_cache_control=f"{'public' if public else 'private'}, max-age={_DAY}, immutable",
-        assets_cache_control=f"public, max-age={_YEAR}, immutable",
-    )
