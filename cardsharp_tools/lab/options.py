@@ -15,7 +15,9 @@ from cardsharp_tools.lab.duel_result import TWO_PLAYERS
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.sprt import SequentialTest
 
-MAX_SEED = 1_000_000
+# A player's code could try a million seeds until its random numbers come out, and then it would
+# know all cards of the run. This many it cannot try, and JSON still has the number exactly.
+MAX_SEED = 1 << 53
 
 DEFAULT_PAIRS = 500  # pairs of a duel without --pairs
 

@@ -18,13 +18,15 @@ from cardsharp_tools.cli.strategy_option import UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference, StrategyReference
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.ladder import MAX_RUNG_PAIRS, MIN_ELO_GAIN, LadderClimb, load_ladder
-from cardsharp_tools.lab.options import MAX_SEED, LuckAdjusted, Player, Positive, Workers
+from cardsharp_tools.lab.options import LuckAdjusted, Player, Positive, Workers
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import fingerprint
 from cardsharp_tools.lab.run_file import run_duel_with_progress, warn_nondeterministic
 from cardsharp_tools.lab.runner import core_count, make_executor
 from cardsharp_tools.lab.sprt import SequentialTest
 from cardsharp_tools.match_sources.match_logs import data_folder
+
+_SEED_COUNT = 1_000_000  # of which the version of a player selects one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +78,8 @@ class LadderOptions(CommandOptions):
             pairs=pairs,
             luck_adjusted=less,
         )
-        seed = SystemRandom().randrange(MAX_SEED) if self.rerun else int(fingerprint(plan), 16)
-        return replace(plan, seed=1 + seed % MAX_SEED)
+        seed = SystemRandom().randrange(_SEED_COUNT) if self.rerun else int(fingerprint(plan), 16)
+        return replace(plan, seed=1 + seed % _SEED_COUNT)
 
 
 def ladder(player: Player, *, options: LadderOptions = LadderOptions()) -> int:
