@@ -171,12 +171,15 @@ def fault_rows(records: ContestRecords) -> list[Row]:
 
 
 def connection_rows(records: ContestRecords) -> list[Row]:
-    """Return the rows of the connected teams; a team may just have been removed."""
-    team_names = records.team_names_with_removed()
+    """Return a row for each team with a program of its own, until the contest is over."""
+    overview = ContestOverview(records)
+    if overview.is_over:
+        return []
+    late_turns = overview.late_turn_counts()
     return [
-        connection_row(team_names[team], connection)
-        for team, connection in records.connections_by_team().items()
-        if team in team_names
+        connection_row(overview.names[team], overview.connections.get(team), late_turns[team])
+        for team in overview.teams
+        if team not in overview.hosted_teams
     ]
 
 
@@ -200,12 +203,19 @@ def team_faults_row(name: str, faults: TeamFaults) -> Row:
     return {"team": name, "faults": faults.count, "at (UTC)": at, "last": last_fault.what}
 
 
-def connection_row(name: str, connection: TeamConnection) -> Row:
-    """Return a row with a connected team: since when, and with which program."""
+def connection_row(name: str, connection: TeamConnection | None, late_turns: int) -> Row:
+    """Return a row of a team: since when it is connected, its last move, and its program.
+
+    The cells of a team that is not connected are None. `late_turns` are those of all matches that
+    are over.
+    """
+    moved_at = connection and connection.last_move_at
     return {
         "team": name,
-        "connected since (UTC)": f"{connection.since:%H:%M:%S}",
-        "client": connection.client,
+        "connected since (UTC)": connection and f"{connection.since:%H:%M:%S}",
+        "last move (UTC)": moved_at and f"{moved_at:%H:%M:%S}",
+        "late turns": late_turns,
+        "client": connection and connection.client,
     }
 
 

@@ -22,16 +22,19 @@ from support.arena_server import (
     ManualClock,
     running_arena,
 )
+from support.cli import Cli
 from support.contests import HOSTILE_NAMES, new_contest, played_contest, team_names
-from support.waiting import HANG_SECONDS
+from support.starters import StarterProcess, start_starter, stop_starters
+from support.waiting import HANG_SECONDS, wait_until
 
 from cardsharp.client.config import ServiceAddress
+from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.formats.forecast import estimate_length
-from cardsharp.contest.match_host import LiveMatch
-from cardsharp.contest.models import ContestSettings, TeamConnection, TeamEntry
+from cardsharp.contest.match_host import LiveMatch, MatchResultFacts
+from cardsharp.contest.models import ContestSettings, PracticeMatch, TeamConnection, TeamEntry
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.contest.results import ContestRecords
-from cardsharp.contest.team_presence import PresenceMonitor
+from cardsharp.contest.team_presence import PRESENCE_SECONDS, PresenceMonitor
 from cardsharp.contest.view.pages import (
     ContestPageView,
     contest_page,
@@ -375,3 +378,81 @@ def test_connected_teams_have_a_green_dot_until_they_have_been_silent(tmp_path: 
         monitor.check()
         assert records.connections_by_team() == {}
         assert 'aria-label="connected"' not in client.get("/contest", None).text
+
+
+def program_rows(cli: Cli, folder: Path) -> list[tuple[str | None, ...]]:
+    """Return for each team since when it is connected, its last move and its late turns."""
+    programs = cli("contest", "status", str(folder), "--json").json()["programs"]
+    titles = ("connected since (UTC)", "last move (UTC)", "late turns")
+    return [tuple(row[title] for title in titles) for row in programs]
+
+
+def test_a_client_that_was_killed_is_missed_until_it_comes_back(tmp_path: Path, cli: Cli) -> None:
+    """The organiser sees since when a program is there, its last move and its late turns."""
+    folder, clock = tmp_path / "cup", ManualClock()
+    records = create_contest_in(folder, ContestSettings("cup"))
+    for player in (ALICE, BOB):
+        records.append_team(TeamEntry(player, f"Team of {player}", "0" * 32))
+    facts = MatchResultFacts((9, 0), 0, 60.0, 20, (0, 0), (0, 2))
+    records.add_practice_match(PracticeMatch(1, (ALICE, BOB), "0" * 24, clock(), facts))
+    pages = ContestPages(lambda: ContestRepository(records.documents))
+
+    with (
+        running_arena(
+            tmp_path,
+            extra_pages=pages,
+            is_public=True,
+            clock=clock,
+            long_poll_timeout=timedelta(milliseconds=100),
+        ) as (server, client),
+        ArenaClient(ServiceAddress(server.url), Credentials(ADMIN, PASSWORDS[ADMIN])) as arena,
+    ):
+        monitor = PresenceMonitor(records, ArenaMatchHost(arena), clock)
+
+        def check_after(seconds: float) -> str:
+            clock.advance(timedelta(seconds=seconds))
+            monitor.check()
+            return client.get("/contest", None).text
+
+        def start(player: str) -> StarterProcess:
+            return start_starter("python", server.url, player, "cup", password=PASSWORDS[player])
+
+        def idle_seconds(player: str) -> float | None:
+            views = {view.id: view for view in arena.players_with_idle_times()}
+            return views[player].idle_seconds
+
+        def wait_for_polls(*players: str) -> None:
+            wait_until(lambda: all(idle_seconds(player) == 0 for player in players), 0.1)
+
+        def is_gone(player: str) -> bool:  # its last request ends when the arena notices
+            clock.advance(timedelta(seconds=5))
+            return (idle_seconds(player) or 0.0) > PRESENCE_SECONDS
+
+        assert (check_after(0).count("connected"), program_rows(cli, folder)) == (
+            0,
+            [(None, None, 0), (None, None, 2)],
+        )
+        bots = {player: start(player) for player in (ALICE, BOB)}
+        try:
+            wait_for_polls(ALICE, BOB)
+            assert "2 teams, 2 connected" in check_after(10)
+            since = f"{clock():%H:%M:%S}"
+            assert [row[:2] for row in program_rows(cli, folder)] == [(since, None)] * 2
+            request = {"playerids": [ALICE, BOB], "tags": ["cup"], "timeout": 600}
+            client.post("/api/matches", ADMIN, request)
+            wait_until(
+                lambda: client.get("/api/matches?condensed=1", ADMIN).json()[0]["finished"], 0.1
+            )
+            moved_at = f"{clock():%H:%M:%S}"
+            stop_starters([bots[BOB]])
+            wait_until(lambda: is_gone(BOB), 0.1)
+            wait_for_polls(ALICE)
+            assert "2 teams, 1 connected" in check_after(10)
+            assert program_rows(cli, folder) == [(since, moved_at, 0), (None, None, 2)]
+            bots[BOB] = start(BOB)
+            wait_for_polls(ALICE, BOB)
+            assert "2 teams, 2 connected" in check_after(10)
+            back_at = f"{clock():%H:%M:%S}"
+            assert program_rows(cli, folder) == [(since, moved_at, 0), (back_at, moved_at, 2)]
+        finally:
+            stop_starters(bots.values())

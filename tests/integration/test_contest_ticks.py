@@ -23,7 +23,7 @@ from cardsharp.contest.models import ContestSettings, ContestStage
 from cardsharp.contest.repository import ContestRepository
 from cardsharp.core.queue import Message
 from cardsharp.errors import ArenaError
-from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
+from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence, PlayerActivity
 from cardsharp.games.deadmansdraw.arena.access.users import (
     ADMIN,
     PlayerAccount,
@@ -195,6 +195,24 @@ def test_an_idle_contest_has_no_ticks(cloud: CloudContest) -> None:
     cloud.run_seconds(10)
     assert len(cloud.queue) == 1
     assert list(cloud.match_repository.all_matches()) != []
+
+
+def test_processes_of_an_arena_keep_what_another_one_knows_of_a_player(
+    cloud: CloudContest,
+) -> None:
+    """One has answered the poll, and another one the move: the tags and the program stay."""
+    polled_at, moved_at = cloud.clock.now(), cloud.clock.now() + timedelta(seconds=3)
+    first, second = DynamoPresence(cloud.table), DynamoPresence(cloud.table)
+    first.record_poll("a", polled_at, {"cup"}, "bot/1.0")
+    second.record_move("a", moved_at)
+    expected = PlayerActivity(moved_at, ("cup",), "bot/1.0", moved_at)
+    assert first.activity_by_player() == {"a": expected}
+    later = moved_at + timedelta(seconds=20)
+    first.record_poll("a", later, None)
+    assert first.activity_by_player() == {"a": PlayerActivity(later, None, "", moved_at)}
+    first.record_move("a", later + timedelta(seconds=1))
+    first.record_activity("a", later + timedelta(seconds=11))
+    assert first.activity_by_player()["a"].last_move_at == later + timedelta(seconds=1)
 
 
 def test_practice_runs_by_ticks_and_the_cup_follows_its_running_matches(

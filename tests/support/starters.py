@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -53,3 +56,11 @@ def start_starter(
         text=True,
         start_new_session=True,
     )
+
+
+def stop_starters(starters: Iterable[StarterProcess]) -> None:
+    """Kill starters with everything that they have started."""
+    for starter in starters:
+        with suppress(ProcessLookupError):
+            os.killpg(starter.pid, signal.SIGKILL)
+        starter.communicate()

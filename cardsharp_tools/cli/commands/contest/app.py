@@ -73,7 +73,7 @@ def _status_document(records: ContestRecords) -> reports.Row:
         "standings": reports.standings_rows(records),
         "practice": reports.practice_rows(records),
         "faults": reports.fault_rows(records),
-        "connected": reports.connection_rows(records),
+        "programs": reports.connection_rows(records),
         "wrong tags": {
             team_names[team]: tags for team, tags in records.wrong_tags_by_team().items()
         },
@@ -102,7 +102,7 @@ def _print_status(records: ContestRecords) -> None:
     reports.print_table(reports.standings_rows(records))
     tables = {
         "ladder of practice": reports.practice_rows(records),
-        "connected teams": reports.connection_rows(records),
+        "programs of teams": reports.connection_rows(records),
         "teams that failed here": reports.fault_rows(records),
     }
     for title, rows in tables.items():

@@ -136,12 +136,14 @@ class TeamPresence(NamedTuple):
 
     `idle_seconds` is the time since its last request, None if it was never seen. `awaited_tags`
     are the tags for which it waits, None for any. `client` is the name of its program, as it
-    says itself; it is empty for teams that the host plays.
+    says itself; it is empty for teams that the host plays. `last_move_at` is the time of its last
+    action in a match, None before the first.
     """
 
     idle_seconds: float | None
     awaited_tags: tuple[str, ...] | None = None
     client: str = ""
+    last_move_at: datetime | None = None
 
 
 class MatchHost(Protocol):

@@ -235,10 +235,14 @@ class RatingSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class TeamConnection:
-    """Connection of a team whose program asks for matches: since when, and the program's name."""
+    """Connection of a team whose program asks for matches: since when, and the program's name.
+
+    `last_move_at` is the time of its last action in a match, None if there was none.
+    """
 
     since: datetime
     client: str = ""
+    last_move_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ readers while it runs. They are stored in a local file, or in the arena's table 
 | contest#NAME#act      | 00012   | an `AdminAction` of an organiser, by its number               |
 | contest#NAME#fault    | ID      | a team's `TeamFaults`, where it is played for                 |
 | contest#NAME#astray   | ID      | the tags for which a team waits, if no match has them         |
-| contest#NAME#here     | ID      | since when a team is connected, and with which program        |
+| contest#NAME#here     | ID      | since when a team is connected, its program and its last move |
 | contest#NAME#result   | 00012   | a `PairingResult`, by its place                               |
 | contest#NAME#aside    | 00012   | a `PairingResult` of a match that counts no more              |
 | contest#NAME#freeze   | now     | a `ScoreboardFreeze`: since when spectators see no news       |

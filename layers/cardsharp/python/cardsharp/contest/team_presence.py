@@ -132,4 +132,5 @@ class PresenceMonitor:
         recorded = self._recorded_connections.get(team)
         since = current_time if recorded is None else recorded.since
         # A move does not name the program, so the name of the last poll stays.
-        return TeamConnection(since, presence.client or (recorded.client if recorded else ""))
+        client = presence.client or (recorded.client if recorded else "")
+        return TeamConnection(since, client, presence.last_move_at)

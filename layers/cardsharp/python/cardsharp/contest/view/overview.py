@@ -4,6 +4,7 @@ It includes only what every spectator may know: no seed, no password, no hidden 
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -144,10 +145,21 @@ class ContestOverview:
         self.names = records.team_names_with_removed()
         self._withdrawn_teams = records.withdrawal_reasons_by_team()
         self.connections = records.connections_by_team()
+        self.hosted_teams = {team.id for team in records.teams() if team.strategy is not None}
         self.results, self.listed = records.results(), records.results_with_discarded()
         self._records = records
         self._running_by_id = {match.id: match for match in running}
         self._rating_history = records.practice_rating_history()
+
+    def late_turn_counts(self) -> Counter[TeamId]:
+        """Return how many turns of each team ended by time, in the matches that are over."""
+        counts = Counter[TeamId]()
+        for result in self.listed:
+            for _, facts in result.finished_match_ids_and_facts:
+                counts.update(dict(zip(result.teams, facts.late, strict=True)))
+        for match in self._records.practice_matches():
+            counts.update(dict(zip(match.teams, match.facts.late, strict=True)))
+        return counts
 
     @property
     def state_label(self) -> str:

@@ -278,10 +278,11 @@ class ClosingJson(TypedDict):
 
 
 class PlayerJson(TypedDict):
-    """A player; `idleSeconds`, `awaitedTags` and `client` are there if `idle` was requested.
+    """A player; the fields from `idleSeconds` on are there if `idle` was requested.
 
     `idleSeconds` is null for a player that never came, and `awaitedTags` for one that waits for
     matches with any tag. `client` is the User-Agent of its last request for matches.
+    `lastMoveAt` is null for a player that has not acted in a match.
     """
 
     _id: Id
@@ -291,6 +292,7 @@ class PlayerJson(TypedDict):
     idleSeconds: NotRequired[float | None]
     awaitedTags: NotRequired[tuple[str, ...] | None]
     client: NotRequired[str | None]
+    lastMoveAt: NotRequired[str | None]
 
 
 class UserJson(TypedDict):

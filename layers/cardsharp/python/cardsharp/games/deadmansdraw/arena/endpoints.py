@@ -48,6 +48,7 @@ from cardsharp.games.deadmansdraw.arena.storage.match_repository import (
 from cardsharp.games.deadmansdraw.arena.views import (
     ViewOptions,
     condensed_view,
+    iso_milliseconds,
     list_view,
     match_end_events_json,
 )
@@ -94,7 +95,8 @@ class RestApi:
     async def list_players(self, request: Request, _admin: User) -> Response:
         """GET /api/players; with `idle`, which is ours, each with its presence.
 
-        That is the time since it was heard of, the tags for which it waits, and its program.
+        That is the time since it was heard of, the tags for which it waits, its program and its
+        last action.
         """
         players = self._runtime.users.players_by_id.values()
         records = [player.public_json() for player in players]
@@ -106,6 +108,8 @@ class RestApi:
                 record["idleSeconds"] = activity and activity.idle_seconds(current_time)
                 record["awaitedTags"] = activity and activity.awaited_tags
                 record["client"] = activity and activity.client
+                moved_at = activity and activity.last_move_at
+                record["lastMoveAt"] = moved_at and iso_milliseconds(moved_at)
         return json_response(records)
 
     async def get_player(self, request: Request, user: User) -> Response:
@@ -193,6 +197,7 @@ class RestApi:
             if query_flag(request.query_params, "wait"):
                 await self._wait_for_turn(request, user, match_id)
             move = self._referee.act(user, match_id, body, client_ip(request))
+            self._runtime.presence.record_move(user.id, self._referee.current_time())
         except MatchEndedError as over:
             return json_response(
                 match_end_events_json(self._runtime.matches.move_history(over.match.id)), 410

@@ -243,6 +243,7 @@ class PlayerView(_WireView):
     `idle_seconds` is the time since it asked for a match or acted, None if it never did. If an
     arena does not report it, every player counts as present. `awaited_tags` are the tags for
     which it waits, None for any. `client` is the name of its program, as it says itself.
+    `last_move_at` is the time of its last action in a match, None before the first.
     """
 
     model_config = ConfigDict(defer_build=True)
@@ -252,6 +253,7 @@ class PlayerView(_WireView):
     idle_seconds: float | None = 0.0
     awaited_tags: tuple[str, ...] | None = None
     client: str | None = None
+    last_move_at: str | None = None
 
 
 class HelloView(_WireView):

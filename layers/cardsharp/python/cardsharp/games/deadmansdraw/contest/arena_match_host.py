@@ -100,7 +100,12 @@ class ArenaMatchHost:
     def presence_by_player(self) -> Mapping[TeamId, TeamPresence]:
         """Return the presence of each player, as the arena last heard of it."""
         return {
-            player.id: TeamPresence(player.idle_seconds, player.awaited_tags, player.client or "")
+            player.id: TeamPresence(
+                player.idle_seconds,
+                player.awaited_tags,
+                player.client or "",
+                parse_timestamp(player.last_move_at or ""),
+            )
             for player in self._arena.players_with_idle_times()
         }
 

@@ -18,7 +18,7 @@ from cardsharp.games.deadmansdraw.arena.access.presence import DynamoPresence
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN_USER, PlayerAccount
 from cardsharp.games.deadmansdraw.arena.match import ArenaMatch
 from cardsharp.games.deadmansdraw.arena.referee import Referee
-from cardsharp.games.deadmansdraw.arena.views import ViewOptions, list_view
+from cardsharp.games.deadmansdraw.arena.views import ViewOptions, iso_milliseconds, list_view
 from cardsharp.games.deadmansdraw.arena_bot import wire
 from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
@@ -53,6 +53,7 @@ class InProcessArena:
 
         def build_view(account: PlayerAccount) -> PlayerView:
             activity = activities.get(account.id)
+            moved_at = None if activity is None else activity.last_move_at
             if self._is_house_player(account.id):
                 return PlayerView(id=account.id, name=account.name, idle_seconds=0.0)
             return PlayerView(
@@ -61,6 +62,7 @@ class InProcessArena:
                 idle_seconds=None if activity is None else activity.idle_seconds(current_time),
                 awaited_tags=None if activity is None else activity.awaited_tags,
                 client=None if activity is None else activity.client,
+                last_move_at=None if moved_at is None else iso_milliseconds(moved_at),
             )
 
         return list(map(build_view, self._referee.book.players_by_id.values()))
