@@ -1,12 +1,15 @@
 """History that leads back: acts of an organiser that are all undone equal no acts."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.arena_match_host import RealArenaMatchHost
 from support.arena_server import ManualClock
 from support.case_counts import case_count
 from support.contests import new_contest
@@ -20,17 +23,27 @@ from cardsharp.contest.results import ContestRecords
 from cardsharp.errors import ConfigError
 
 MAX_STEPS = 600
+ARENA_FORMATS = [name for name in sorted(FORMATS_BY_NAME) if name != "tables"]  # of two teams
 ACTS = ("step", "step", "step", "crash", "rule", "withdraw", "rename", "freeze", "undo")
 
 
-class UndoHarness:
-    """Contest without a game, with its organiser and its director."""
+AnyHost = FakeMatchHost | RealArenaMatchHost
 
-    def __init__(self, team_count: int, form: str, seats: int = 4) -> None:
+
+class UndoHarness:
+    """Contest with its organiser and its director; by default its matches are without a game."""
+
+    def __init__(
+        self,
+        team_count: int,
+        form: str,
+        seats: int = 4,
+        build_host: Callable[[ContestRecords], AnyHost] = lambda _: FakeMatchHost(),
+    ) -> None:
         self.records: ContestRecords = new_contest(
             team_count, format=form, matches=1, most=3, seats=seats
         )
-        self.match_host, self.clock = FakeMatchHost(), ManualClock()
+        self.match_host, self.clock = build_host(self.records), ManualClock()
         self.admin = ContestAdmin(self.records, self.clock)
         self.restart_director()
 
@@ -47,10 +60,17 @@ class UndoHarness:
             self.admin.undo()
 
     def summary(self) -> object:
-        """Return everything that counts, with matches by pairing and number, not by id."""
-        names = {match.id: match.name for match in self.match_host.begun_matches}
+        """Return everything that counts, with matches by pairing and number, not by id.
+
+        Nor does it matter when a match was played.
+        """
+        names = self.match_host.names_by_match()
         results = [
-            replace(result, matches=tuple(names[match] for match in result.matches))
+            replace(
+                result,
+                matches=tuple(names[match] for match in result.matches),
+                facts=tuple(replace(facts, seconds=0.0, began=None) for facts in result.facts),
+            )
             for result in self.records.results()
         ]
         teams = [(team.id, team.name, team.since) for team in self.records.teams()]
@@ -89,6 +109,27 @@ def test_acts_that_are_all_undone_equal_no_acts(data: st.DataObject, form: str, 
     plain.run_to_end()
     contest.director.step()
     for act in data.draw(st.lists(st.sampled_from(ACTS), max_size=14)):
+        with suppress(ConfigError):  # nothing to undo, nobody to withdraw, already frozen
+            contest.perform(act, data)
+    contest.undo_all()
+    contest.run_to_end()
+    assert contest.summary() == plain.summary()
+
+
+@given(data=st.data(), form=st.sampled_from(ARENA_FORMATS))
+@settings(max_examples=case_count(10, full=1000), deadline=None)
+def test_acts_that_are_all_undone_equal_no_acts_over_arena_matches(
+    data: st.DataObject, form: str
+) -> None:
+    """The matches are real ones of an arena: a match that an act meets halfway is played on."""
+    team_count, moves = data.draw(st.integers(2, 4)), data.draw(st.sampled_from([7, 30, 200]))
+    plain, contest = (
+        UndoHarness(team_count, form, 2, partial(RealArenaMatchHost, moves_per_look=pace))
+        for pace in (1000, moves)
+    )
+    plain.run_to_end()
+    contest.director.step()
+    for act in data.draw(st.lists(st.sampled_from(ACTS), min_size=1, max_size=14)):
         with suppress(ConfigError):  # nothing to undo, nobody to withdraw, already frozen
             contest.perform(act, data)
     contest.undo_all()

@@ -50,6 +50,10 @@ class FakeMatchHost:
         self.tags_by_team: dict[str, tuple[str, ...]] = {}
         self.current_time = datetime(2026, 1, 1, tzinfo=UTC)
 
+    def names_by_match(self) -> dict[str, str]:
+        """Return the pairing and number of each match by its id."""
+        return {match.id: match.name for match in self.begun_matches}
+
     def matches(self, tags: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> list[MatchSummary]:
         """Return summaries of the selected matches, as they were before this poll."""
         matches_by_id = [fake_match for fake_match in self.begun_matches if fake_match.id in ids]
