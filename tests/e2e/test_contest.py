@@ -16,7 +16,7 @@ import pytest
 import requests
 from fault_simulation.contest_checker import record_from_files, violations
 from support import third_party_clients
-from support.cli import Cli, start_program, wait_for_line
+from support.cli import Cli, add_team, start_program, wait_for_line
 from support.ports import unused_port
 from support.starters import START_COMMANDS, missing_programs, start_starter
 from support.submissions import skip_without_sandbox, zip_files
@@ -40,13 +40,6 @@ THIRD_PARTY_CLIENTS = (
     "http10",
     "new-connection",
 )  # what only a real socket shows of clients unlike ours
-
-
-def add_team(cli: Cli, folder: str, name: str) -> tuple[str, str]:
-    """Add a team and return its id and password."""
-    output = cli("contest", "teams", "add", folder, name).out
-    ((user, password),) = re.findall(r"id (\w+), password (\S+)", output)
-    return user, password
 
 
 def test_teams_are_registered_and_their_passwords_printed_once(cli: Cli, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -69,6 +70,13 @@ class Cli:
         code = main(arguments)
         output = self._capsys.readouterr()
         return CommandResult(code, output.out, output.err)
+
+
+def add_team(cli: Cli, folder: str, name: str) -> tuple[str, str]:
+    """Add a team and return its id and password."""
+    output = cli("contest", "teams", "add", folder, name).out
+    ((user, password),) = re.findall(r"id (\w+), password (\S+)", output)
+    return user, password
 
 
 def isolate_environment(patch: pytest.MonkeyPatch, data_home: Path) -> None:
