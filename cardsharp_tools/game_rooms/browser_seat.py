@@ -14,11 +14,16 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 from rich.text import Text
 
-from cardsharp.analysis.replay import StoredDecision
 from cardsharp.pages.board_renderer import BoardRenderer
 from cardsharp.play.strategy import Decision
 from cardsharp_tools.game_rooms.local_match import SeatedBot
-from cardsharp_tools.terminal.human_player import Advisor, MoveUndone, PlayerPrompt, PlayerQuit
+from cardsharp_tools.terminal.human_player import (
+    Advice,
+    Advisor,
+    MoveUndone,
+    PlayerPrompt,
+    PlayerQuit,
+)
 from cardsharp_tools.terminal.screen import AnyScreen, Choice, RenderedMove
 
 AWAY_TIMEOUT = timedelta(
@@ -73,7 +78,7 @@ class BrowserSeat:
     to_act: int | None = None
     question: PlayerPrompt[Any, Any] | None = None
     question_number: int = 0  # of the question; an answer to another is late
-    advice: StoredDecision | None = None
+    advice: Advice | None = None
     updates: list[SeatUpdate] = field(default_factory=list)
     last_view: dict[str, Markup] = field(
         default_factory=dict

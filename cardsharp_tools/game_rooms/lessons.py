@@ -47,7 +47,7 @@ from cardsharp_tools.game_rooms.seat_pages import (
     load_template,
 )
 from cardsharp_tools.terminal.match_printer import judge_value_text
-from cardsharp_tools.terminal.screen import AnyScreen
+from cardsharp_tools.terminal.screen import YOU_AS_NAME, AnyScreen
 
 REVIEW_INTERVALS = tuple(
     timedelta(days=days) for days in (1, 3, 7, 21, 60)
@@ -201,7 +201,7 @@ def make_question(
         if decision_point.step.sequence == card.sequence:
             you, seats = decision_point.step.seat or 0, range(len(header.names or header.players))
             player_names = [
-                HUMAN_NAME if seat == you else header.player_name(seat) for seat in seats
+                YOU_AS_NAME if seat == you else header.player_name(seat) for seat in seats
             ]
             step_number = sequences.index(card.sequence) + 1
             screen = screen_class(game)(player_names, you)

@@ -11,6 +11,7 @@ from secrets import token_hex
 from typing import Any, Generic
 
 from cardsharp.analysis.replay import header_of
+from cardsharp.core.sentences import capitalise
 from cardsharp.errors import ConfigError
 from cardsharp.play.decision_runner import DecisionResult, DecisionRunner
 from cardsharp.play.game import Game
@@ -22,10 +23,16 @@ from cardsharp_tools.game_rooms.match_branch import BranchPoint, StoredMatch
 from cardsharp_tools.lab.game_adapter import LabMatch, PlayedAction, lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy
 from cardsharp_tools.lab.players import decide_guarded
-from cardsharp_tools.terminal.human_player import HumanPlayer, MoveUndone, PlayerQuit
-from cardsharp_tools.terminal.screen import AnyScreen, RenderedMove
+from cardsharp_tools.terminal.human_player import (
+    HumanPlayer,
+    MoveUndone,
+    PlayerQuit,
+    name_decision,
+)
+from cardsharp_tools.terminal.match_printer import reason_with_values
+from cardsharp_tools.terminal.screen import YOU_AS_NAME, AnyScreen, RenderedMove
 
-HUMAN_NAME = "you"  # name of the person, also in the match log
+HUMAN_NAME = "you"  # name of the person in the match log
 StartState = tuple[
     list[PlayedAction], Any
 ]  # what was done before a match is gone on with; its state
@@ -48,6 +55,11 @@ class SeatedBot:
     """Number of failed decisions of a user's strategy."""
     _reported_fault_kinds: set[tuple[str, str]] = field(default_factory=set, init=False)
     _is_new: bool = field(default=True, init=False)
+
+    @property
+    def display_name(self) -> str:
+        """Name at the table: that of our strategy with a capital, of a user's as it is."""
+        return capitalise(self.name) if self.decider is None else self.name
 
     def decide(self, position: Any) -> DecisionResult[Any]:  # noqa: ANN401 - any game's
         """Return the strategy's decision, or a safe one if it fails."""
@@ -130,12 +142,14 @@ class LocalMatch(Generic[S, P, A]):
         names: list[str] = []
         for seat in range(self.simulation.seats):
             if seat == viewer:
-                name = HUMAN_NAME
+                name = YOU_AS_NAME
             elif seat in self.human_names:
                 name = self.human_names[seat]
+            elif len(self.bots) == 1:
+                name = self.bots[seat].display_name
             else:
-                name = self.bots[seat].name if len(self.bots) == 1 else f"bot {next(bot_numbers)}"
-            taken_names = [*names, *([] if seat == viewer else [HUMAN_NAME])]
+                name = f"Bot {next(bot_numbers)}"
+            taken_names = [*names, *([] if seat == viewer else [YOU_AS_NAME])]
             names.append(name if name not in taken_names else f"{name} ({seat + 1})")
         return names
 
@@ -188,14 +202,16 @@ class LocalMatch(Generic[S, P, A]):
         return self.state
 
     def _apply_decision(self, seat: int, decision_result: DecisionResult[Decision[A]]) -> None:
-        state, action = self.state, decision_result.decision.action
-        self.state = self.simulation.apply_action(state, action, self.rng)
-        self.actions.append(PlayedAction(state, action, decision_result))
+        state, decision = self.state, decision_result.decision
+        self.state = self.simulation.apply_action(state, decision.action, self.rng)
+        self.actions.append(PlayedAction(state, decision.action, decision_result))
         for you, person in self._humans_by_seat.items():
-            screen_move = person.screen.render_screen_move(state, action, self.state)
-            person.show_move(
-                self._add_explanations(you, screen_move, seat, decision_result.decision)
-            )
+            # The screen counts the chapters as it renders the moves.
+            title = person.screen.reasons_title(self.simulation.position_for(state, you))
+            screen_move = person.screen.render_screen_move(state, decision.action, self.state)
+            if self._show_reasons and seat in self.bots:
+                self._collect_reason(you, state, seat, decision)
+            person.show_move(self._add_explanations(you, screen_move, title))
 
     def _undo_last_choice(self) -> None:
         """Return to the last real choice of a person; deal the hidden cards anew."""
@@ -233,8 +249,22 @@ class LocalMatch(Generic[S, P, A]):
         self._undone_choices = []
         return decided._replace(decision=replace(decided.decision, reason=reason))
 
+    def _collect_reason(self, viewer_seat: int, state: S, seat: int, decision: Decision[A]) -> None:
+        """Keep the reason of a bot's decision for the end of the chapter, if it had a choice."""
+        screen, position = (
+            self._humans_by_seat[viewer_seat].screen,
+            self.simulation.position_for(state, seat),
+        )
+        choices = screen.choices(position)
+        if len(choices) > 1:
+            stored_decision = name_decision(decision, choices, self.bots[seat].name)
+            label = screen.decision_label(position, decision.action)
+            self._pending_reasons[viewer_seat].append(
+                f"   {screen.names[seat]}, {label}: {reason_with_values(stored_decision)}"
+            )
+
     def _add_explanations(
-        self, viewer_seat: int, screen_move: RenderedMove, seat: int, decision: Decision[A]
+        self, viewer_seat: int, screen_move: RenderedMove, reasons_title: str
     ) -> RenderedMove:
         """Return the move with added explanations.
 
@@ -242,10 +272,9 @@ class LocalMatch(Generic[S, P, A]):
         to the viewer.
         """
         screen, lines = self._humans_by_seat[viewer_seat].screen, [*screen_move.lines]
-        if self._show_reasons and seat in self.bots:
-            self._pending_reasons[viewer_seat].append(f"   {screen.names[seat]}: {decision.reason}")
-        if screen_move.ends_chapter:
-            lines += self._pending_reasons.pop(viewer_seat, [])
+        reasons = self._pending_reasons.pop(viewer_seat, []) if screen_move.ends_chapter else []
+        if reasons:
+            lines += [reasons_title, *reasons]
         if self._explain_rules:
             text, taught = " ".join(map(str, lines)).lower(), self._explained_terms[viewer_seat]
             lessons = screen.rule_notes_by_term()

@@ -6,6 +6,7 @@ from functools import cached_property
 from random import Random, SystemRandom
 from typing import Any
 
+from cardsharp.core.sentences import capitalise, list_text
 from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.game import Game
 from cardsharp.play.strategy import Decision
@@ -22,6 +23,7 @@ from cardsharp_tools.match_sources.match_logs import (
     resolve_match_log_location,
 )
 from cardsharp_tools.terminal.human_player import Advisor
+from cardsharp_tools.terminal.screen import YOU_AS_NAME
 
 AnySitting = LocalMatch[Any, Any, Any]
 
@@ -152,11 +154,11 @@ def store_match_parts(parts: list[StoredMatch]) -> str | None:
     return stored_id
 
 
-def result_text(winners: list[str], *, player_quit: bool) -> str:
-    """Return a match's result in words."""
+def result_text(winners: Sequence[str], *, player_quit: bool) -> str:
+    """Return a match's result in words; `winners` are the names that the person sees."""
     if player_quit:
         return "You have left the match."
-    if HUMAN_NAME in winners:
+    if YOU_AS_NAME in winners:
         return "You have won!"
     has = "has" if len(winners) == 1 else "have"
-    return f"{' and '.join(winners)} {has} won." if winners else "The match is drawn."
+    return f"{capitalise(list_text(winners))} {has} won." if winners else "The match is a tie."

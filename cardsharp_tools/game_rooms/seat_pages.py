@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import FileSystemLoader, Template
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -22,7 +23,13 @@ from cardsharp.analysis.judged_match import side_of
 from cardsharp.pages.analysis_view import AnalysisView
 from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
 from cardsharp.pages.board_renderer import BoardRenderer
-from cardsharp.pages.match_pages import decision_fragment, summary_fragment
+from cardsharp.pages.match_pages import options_fragment, summary_fragment
+from cardsharp.pages.match_review import (
+    MatchReview,
+    ReviewedPart,
+    build_match_review,
+    turn_word_of,
+)
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.server.forms import Form, read_form
 from cardsharp_tools.game_rooms.browser_seat import REFUSAL_MESSAGES, BrowserSeat
@@ -109,6 +116,7 @@ def _build_page_context(room: GameRoom, seat_index: int, links: Sequence[str]) -
             player_names[browser_seat.to_act],
             (browser_seat.to_act - browser_seat.seat) % len(player_names),
         )
+    judged = [] if over is None else _build_analysis_chapters(over, browser_seat, matches)
     groups = [] if question is None else browser_seat.screen.choice_groups(question.position)
     title = {RoomState.WAITING: "Waiting", RoomState.OVER: "The end"}.get(room.state, "")
     title = title or ("The others move" if question is None else "Your move")
@@ -126,14 +134,23 @@ def _build_page_context(room: GameRoom, seat_index: int, links: Sequence[str]) -
         "sides": _format_sides(room, browser_seat) if playing else "",
         "turn": turn,
         "to_act": to_act,
-        "hint": decision_fragment(browser_seat.advice)
-        if question is not None and browser_seat.advice
-        else "",
+        "hint": _render_hint(browser_seat) if question is not None else "",
         "result": "" if over is None else seat_result_text(over, browser_seat),
-        "judged": [] if over is None else _build_analysis_chapters(over, browser_seat, matches),
+        "judged": judged,
+        "review": _build_review(over, judged, browser_seat.screen.chapter) if over else None,
         "summary": summary_fragment,
         "title": f"{title} · {room.config.game.title}",
     }
+
+
+def _render_hint(browser_seat: BrowserSeat) -> Markup:
+    """Render the advice at a seat: one sentence, and the numbers on demand; "" without advice."""
+    advice = browser_seat.advice
+    if advice is None:
+        return Markup("")
+    numbers = options_fragment(advice.decision)
+    context = {"advice": advice, "numbers": numbers, "meaning": browser_seat.screen.value_meaning}
+    return Markup(load_template("hint.html").render(context))  # noqa: S704 - it escapes its values
 
 
 def _format_sides(room: GameRoom, browser_seat: BrowserSeat) -> str:
@@ -182,6 +199,27 @@ def _build_analysis_chapters(
         side = host if browser_seat.seat in finished_match.match.host_side_seats else 1 - host
         chapters.append(AnalysedMatchPart(f"{matches_path}/{part.record.match_id}", analysis, side))
     return chapters
+
+
+def _build_review(
+    finished_match: FinishedRoomMatch, parts: Sequence[AnalysedMatchPart], chapter: str
+) -> MatchReview | None:
+    """Return the review of a match once it is analysed; None without an analysis."""
+    if not finished_match.is_analysed:
+        return None
+    return build_match_review(
+        [
+            ReviewedPart(
+                part.analysis,
+                part.link,
+                part.side,
+                f"{chapter} {number}" if parts[1:] else "",
+                turn_word_of(chapter),
+            )
+            for number, part in enumerate(parts, 1)
+            if part.analysis is not None
+        ]
+    )
 
 
 @cache

@@ -1,6 +1,6 @@
 """The analysis of a match in a terminal: who played how well, the curve, the worst decisions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -10,7 +10,9 @@ from rich.text import Text
 from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis, Severity, side_of
 from cardsharp.analysis.match_analysis import side_names
 from cardsharp.analysis.replay import Header
-from cardsharp_tools.cli.console import borderless_table
+from cardsharp.pages.analysis_view import AnalysisView
+from cardsharp.pages.match_review import ReviewedPart, build_match_review, turn_word_of
+from cardsharp_tools.cli.console import borderless_table, print_command
 from cardsharp_tools.terminal.match_printer import judge_value_text, signed_value_text
 
 _CURVE_HEIGHT = 6
@@ -35,6 +37,7 @@ class AnalysisReport:
 
     analysis: MatchAnalysis
     names: tuple[str, str]
+    header: Header
     first_side: int = 0
 
     @classmethod
@@ -46,7 +49,7 @@ class AnalysisReport:
             if first_name == second_name
             else (first_name, second_name)
         )
-        return cls(analysis, names, 1 if our_sides(analysis, header) == {1} else 0)
+        return cls(analysis, names, header, 1 if our_sides(analysis, header) == {1} else 0)
 
     @property
     def side_order(self) -> tuple[int, int]:
@@ -74,6 +77,33 @@ class AnalysisReport:
 def our_sides(analysis: MatchAnalysis, header: Header) -> set[int]:
     """Return our sides: those of the header, else those whose reasons the log has."""
     return {side_of(seat) for seat in header.seats} or {*analysis.reasoned}
+
+
+def print_review(
+    console: Console,
+    report: AnalysisReport,
+    match_id: str,
+    step_numbers: Mapping[int, int],
+    chapter: str,
+) -> None:
+    """Print what decided a match of a person, lessons, and what luck and decisions did."""
+    decisions = {
+        step_numbers[decision.sequence]: decision for decision in report.analysis.decisions
+    }
+    view = AnalysisView(report.analysis, report.header, decisions)
+    part = ReviewedPart(view, "", report.first_side, turn_word=turn_word_of(chapter))
+    review = build_match_review([part])
+    if review is None:
+        return
+    console.print()
+    console.print(review.turning_point.text, style="bold")
+    for lesson in review.lessons:
+        console.print()
+        console.print(f"{lesson.text} {lesson.reason}".rstrip())
+        print_command(f"versus --from-position {match_id}@{lesson.step_number}", console=console)
+    console.print()
+    console.print(review.luck_text)
+    console.print(review.decisions_text)
 
 
 def print_analysis(console: Console, analysis: AnalysisReport) -> None:
@@ -105,7 +135,9 @@ def _build_players_table(report: AnalysisReport) -> Table:
     for side in side_order:
         table.add_column(report.names[side], justify="right", header_style="bold")
     shares = (player.accuracy for player in players)
-    table.add_row("accuracy", *("-" if share is None else f"{share:.1f} %" for share in shares))
+    table.add_row(
+        "accuracy", *("\N{EN DASH}" if share is None else f"{share:.1f} %" for share in shares)
+    )
     table.add_row("skill", *(report.signed_text(player.skill) for player in players))
     table.add_row("luck", *(report.signed_text(player.luck) for player in players))
     less_luck = [

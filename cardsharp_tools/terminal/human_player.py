@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from cardsharp.analysis.replay import StoredDecision, StoredOption
+from cardsharp.core.sentences import capitalise, count_text
 from cardsharp.play.simulation import A, P
 from cardsharp.play.strategy import Decision, Strategy, ranked
 from cardsharp_tools.terminal.match_printer import options_table
@@ -35,6 +36,7 @@ _HELP_TEXT = """\
 Type the number of a move, or words of its name. Beginnings of words are enough.
   table    show the table again; ? shows it with all your moves
   hint     show what {advisor} would do, and why
+  why      show the numbers behind the hint
   history  show what has happened so far
   recap    show what happened in the previous {chapter}
   rules    show the rules on one screen
@@ -61,6 +63,25 @@ class Advisor(NamedTuple, Generic[P]):
     rule_strategy: Strategy[P, Decision[Any]] | None = None
 
 
+class Advice(NamedTuple):
+    """Advice to a person: what the advisor would do, and what a rule of thumb says, if any."""
+
+    decision: StoredDecision
+    rule_text: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The advice in one sentence: the action, and why."""
+        return f"{capitalise(self.decision.action)}: {_continue_sentence(self.decision.reason)}"
+
+
+def _continue_sentence(sentence: str) -> str:
+    """Return a sentence as it continues after a colon; a name, such as "Key 3", stays as it is."""
+    first_word, _, rest = sentence.partition(" ")
+    is_name = not first_word.isalpha() or rest[:1].isdigit()
+    return sentence if is_name else first_word.lower() + sentence[len(first_word) :]
+
+
 @dataclass
 class PlayerPrompt(Generic[P, A]):
     """Question to a person, with advice; `make_decision` makes the game's own decision."""
@@ -76,31 +97,14 @@ class PlayerPrompt(Generic[P, A]):
         several = len(self.choices) != 1
         return None if several else self.make_decision(self.choices[0].action, "The only move.")
 
-    def advice(self) -> StoredDecision:
-        """Return the advisor's decision and the options that it weighed, the best first."""
+    def advice(self) -> Advice:
+        """Return the advisor's decision, and what a person can play by without a computer."""
         if self._cached_advice is None:
             self._cached_advice = self.advisor.strategy.decide(self.position)
         ruled = self.advisor.rule_strategy and self.advisor.rule_strategy.decide(self.position)
-        rule = (
-            f"By the rule: {self._find_action_name(ruled.action)}. {ruled.reason}\n"
-            if ruled
-            else ""
-        )
-        weighed = (
-            StoredOption(
-                action=self._find_action_name(option.action),
-                value=option.value,
-                note=option.note,
-                unit=option.unit,
-            )
-            for option in ranked(self._cached_advice.options)
-        )
-        return StoredDecision(
-            action=self._find_action_name(self._cached_advice.action),
-            reason=f"{rule}{self._cached_advice.reason}",
-            options=tuple(weighed),
-            strategy=self.advisor.name,
-        )
+        rule = f"{self._find_action_name(ruled.action)}. {ruled.reason}" if ruled else ""
+        decision = name_decision(self._cached_advice, self.choices, self.advisor.name)
+        return Advice(decision, rule and f"The rule of thumb says: {rule}")
 
     def decision_for(self, action: A, input_method: str) -> Decision[A]:
         """Return the decision for an action.
@@ -115,9 +119,32 @@ class PlayerPrompt(Generic[P, A]):
         )
 
     def _find_action_name(self, action: A) -> str:
-        return next(
-            (choice.name for choice in self.choices if choice.action == action), str(action)
+        return _name_action(action, self.choices)
+
+
+def name_decision(
+    decision: Decision[A], choices: Sequence[Choice[A]], strategy_name: str
+) -> StoredDecision:
+    """Return a decision with the names of its actions at the table, the best option first."""
+    options = (
+        StoredOption(
+            action=_name_action(option.action, choices),
+            value=option.value,
+            note=option.note,
+            unit=option.unit,
         )
+        for option in ranked(decision.options)
+    )
+    return StoredDecision(
+        action=_name_action(decision.action, choices),
+        reason=decision.reason,
+        options=tuple(options),
+        strategy=strategy_name,
+    )
+
+
+def _name_action(action: A, choices: Sequence[Choice[A]]) -> str:
+    return next((choice.name for choice in choices if choice.action == action), str(action))
 
 
 class HumanPlayer(Protocol[P, A]):
@@ -181,8 +208,7 @@ class TerminalPlayer(Generic[P, A]):
             return only
         self._print_lines(self._format_position(position))
         if self.show_hints:
-            advice = prompt.advice()
-            self._print_lines([f"Hint: {advice.action}. {advice.reason}"])
+            self._print_lines([f"Hint: {prompt.advice().sentence}"])
         return prompt.decision_for(self._read_action(prompt), "Typed at the terminal")
 
     def confirm(self, expected: str, prompt: str) -> bool:
@@ -233,6 +259,7 @@ class TerminalPlayer(Generic[P, A]):
             ).splitlines(),
             "table": lambda question: self._format_position(question.position),
             "hint": self._format_hint,
+            "why": self._format_numbers,
             "history": lambda _: self._format_history(),
             "recap": lambda _: self._previous_chapter or [f"This is the first {screen.chapter}."],
             "rules": lambda _: screen.rules.splitlines(),
@@ -249,14 +276,20 @@ class TerminalPlayer(Generic[P, A]):
     def _format_history(self) -> Iterator[RenderableType]:
         earlier = len(self._history_lines) - _MAX_HISTORY_LINES
         if earlier > 0:
-            yield f"... {earlier} earlier lines"
+            yield f"… {count_text(earlier, 'earlier line')}"
         yield from self._history_lines[-_MAX_HISTORY_LINES:] or ["Nothing has happened yet."]
 
     def _format_hint(self, prompt: PlayerPrompt[P, A]) -> Iterator[RenderableType]:
-        advice = prompt.advice()
-        yield f"{self.advisor.name} would: {advice.action}. {advice.reason}"
-        if few := advice.options[:_MAX_OPTIONS]:
-            yield options_table(advice.model_copy(update={"options": few}))
+        yield f"{prompt.advice().sentence} Type why for the numbers."
+
+    def _format_numbers(self, prompt: PlayerPrompt[P, A]) -> Iterator[RenderableType]:
+        decision, rule_text = prompt.advice()
+        yield f"{capitalise(self.advisor.name)} would {decision.action}."
+        if few := decision.options[:_MAX_OPTIONS]:
+            yield options_table(decision.model_copy(update={"options": few}))
+            yield self.screen.value_meaning
+        if rule_text:
+            yield rule_text
 
     def _print_lines(self, lines: Iterable[RenderableType]) -> None:
         for line in lines:

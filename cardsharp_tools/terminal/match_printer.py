@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cardsharp.analysis.action_labels import LabelAction, action_labels, label_decision
 from cardsharp.analysis.replay import (
     Header,
     Outcome,
@@ -19,6 +20,7 @@ from cardsharp.analysis.replay import (
     outcome_of,
     step_json,
 )
+from cardsharp.core.sentences import YOU, capitalise, count_text
 from cardsharp.errors import ConfigError
 from cardsharp.play.game import Game
 from cardsharp.play.strategy import format_percent, ranked
@@ -26,11 +28,15 @@ from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.cli.console import borderless_table, print_json, result_console
 
 
-def _print_decision(
-    console: Console, title: str, step: ReplayStep, position_view: RenderableType | None, then: Text
+def _print_decision(  # noqa: PLR0913, PLR0917 - the parts of a decision
+    console: Console,
+    title: str,
+    sequence: int,
+    thought: StoredDecision,
+    position_view: RenderableType | None,
+    then: Text,
 ) -> None:
     """Print a decision: the position, the options, the choice, the reason and the outcome."""
-    thought = step.decision or StoredDecision()
     console.print()
     console.rule(title, align="left", style="dim")
     if position_view is not None:
@@ -39,7 +45,7 @@ def _print_decision(
     if thought.options:
         console.print(options_table(thought))
         console.print()
-    chosen = (("chosen  ", "dim"), (thought.action, "bold"), "  ", thought.reason_without_action)
+    chosen = (("chosen  ", "dim"), (thought.action, "bold"), "  ", thought.reason)
     console.print(Text.assemble(*chosen))
     if thought.fault:
         console.print(Text.assemble(("fault   ", "dim"), (thought.fault, "red")))
@@ -49,7 +55,7 @@ def _print_decision(
             console.print(Text.assemble((name, "dim"), indented))
     console.print(Text.assemble(("then    ", "dim"), then))
     took = "" if thought.decision_ms is None else f"{thought.decision_ms:.1f} ms, "
-    by = f"{thought.strategy or 'no strategy'}, {took}move {step.sequence}"
+    by = f"{thought.strategy or 'no strategy'}, {took}move {sequence}"
     console.print(Text.assemble(("by      ", "dim"), (by, "dim")))
 
 
@@ -63,12 +69,27 @@ def decision_text(decision: StoredDecision | None, *, hide_failure: bool = False
     if decision.fault and hide_failure:
         failed = ("  a safe action: the strategy failed", "red")
         return Text.assemble((decision.action, "bold"), failed, style="dim")
-    text = Text.assemble(
-        (decision.action, "bold"), "  ", decision.reason_without_action, style="dim"
-    )
+    text = Text.assemble((decision.action, "bold"), "  ", reason_with_values(decision), style="dim")
     if decision.fault:
         text.append(f" [{decision.fault}]", style="red")
     return text
+
+
+def reason_with_values(decision: StoredDecision) -> str:
+    """Return the reason of a decision, with the values of the best options behind it."""
+    values = [
+        f"{option.action} {option_value_text(option.value, option.unit)}"
+        for option in ranked(decision.options)[:_MAX_VALUES]
+        if option.value is not None
+    ]
+    return f"{decision.reason} ({', '.join(values)})" if len(values) > 1 else decision.reason
+
+
+def _step_reason_text(decision: StoredDecision) -> Text:
+    """Return the reason of a decision whose action stands in the line above."""
+    if decision.fault:
+        return decision_text(decision)
+    return Text(reason_with_values(decision), style="dim")
 
 
 def options_table(decision: StoredDecision) -> Table:
@@ -106,8 +127,10 @@ def printer_for(game: Game) -> "StepPrinter[Any]":
         return drawing
     if game.replay is None:
         raise ConfigError(f"Matches of {game.title} are not stored, so there is nothing to show.")
-    return StepPrinter(game.replay.load())
+    return StepPrinter(game.replay.load(), action_labels(game))
 
+
+_MAX_VALUES = 3  # options whose values stand behind a reason
 
 T = TypeVar("T")
 S = TypeVar("S", bound=ReplayStep)
@@ -115,9 +138,13 @@ S = TypeVar("S", bound=ReplayStep)
 
 @dataclass(frozen=True)
 class StepPrinter(Generic[S]):
-    """Printer of a game's replay, one line per step."""
+    """Printer of a game's replay, one line per step.
+
+    `label_action` names the actions of the log as the table does.
+    """
 
     replay: Callable[[MatchRecord, Sequence[MoveRecord]], Iterable[S]]
+    label_action: LabelAction = str
 
     def show(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
@@ -126,7 +153,7 @@ class StepPrinter(Generic[S]):
         console, header = result_console(), header_of(record)
         print_title(console, record, self.title(header))
         for step in select_turn_parts(self.replay(record, moves), turn):
-            console.print(step_row(step, header))
+            console.print(self.step_row(step, header))
         print_end(console, record, outcome_of(record), "")
 
     def turn_documents(
@@ -161,8 +188,33 @@ class StepPrinter(Generic[S]):
             step_text = f"step {steps.index(step) + 1}"
             title = f"turn {turn}, decision {decision_number} of {len(our_steps)}, {step_text}"
             _print_decision(
-                console, title, step, self.position_text(step), self.resulting_events_text(step)
+                console,
+                title,
+                step.sequence,
+                self.labelled_decision(step) or StoredDecision(),
+                self.position_text(step, header),
+                self.resulting_events_text(step),
             )
+
+    def labelled_decision(self, step: ReplayStep) -> StoredDecision | None:
+        """Return our decision in a step, with the names that its actions have at the table."""
+        if step.decision is None:
+            return None
+        return label_decision(step.decision, self.label_action)
+
+    def step_row(self, step: S, header: Header) -> Table:
+        """Return a step as a table row and, if it was ours, its reason below."""
+        name = self.player_name(step, header)
+        table = Table.grid(padding=(0, 1), expand=True)
+        table.add_column(justify="right", width=4)
+        table.add_column(width=16, no_wrap=True, overflow="ellipsis")
+        table.add_column(ratio=1)
+        decision = self.labelled_decision(step)
+        style = "" if decision is None else "bold"
+        table.add_row(str(step.turn), Text(name, style=style), step.description_without(name))
+        if decision is not None:
+            table.add_row("", "", _step_reason_text(decision))
+        return table
 
     def title(self, header: Header) -> str:
         """Return the names of the players, joined by " v ", or else the name of the game."""
@@ -180,7 +232,7 @@ class StepPrinter(Generic[S]):
         """Return what came of a decision, as text."""
         return Text(step.description)
 
-    def position_text(self, step: ReplayStep) -> RenderableType | None:
+    def position_text(self, step: ReplayStep, _header: Header) -> RenderableType | None:
         """Return the position of a decision, one line for each part."""
         position = None if step.decision is None else step.decision.position
         if not position:
@@ -234,11 +286,13 @@ def print_end(console: Console, record: MatchRecord, outcome: Outcome | None, sc
         console.print(f"{record.status.value}{rest}", style="bold")
         return
     won = f", {score}" if score else ""
-    console.print(f"{outcome.result}{won}, in {outcome.turns} turns", style="bold")
+    turns = count_text(outcome.turns, "turn")
+    console.print(f"{outcome.result}{won}, in {turns}", style="bold")
     if outcome.terminated:
         console.print("ended by a decision, before the last card")
     if outcome.timeouts:
-        console.print(f"{outcome.timeouts} turns ended because no move came in time")
+        late = count_text(outcome.timeouts, "turn")
+        console.print(f"{late} ended because no move came in time")
 
 
 def _find_player_name(step: ReplayStep, header: Header) -> str:
@@ -251,19 +305,5 @@ def _find_player_name(step: ReplayStep, header: Header) -> str:
     if len(player_names) == 1:
         return player_names[0] if step.decision is not None else ""
     is_named = step.seat is not None and step.seat < len(player_names)
-    return player_names[step.seat or 0] if is_named else ""
-
-
-def step_row(step: ReplayStep, header: Header) -> Table:
-    """Return a step as a table row and, if it was ours, its reason below."""
-    table = Table.grid(padding=(0, 1), expand=True)
-    table.add_column(justify="right", width=4)
-    table.add_column(width=16, no_wrap=True, overflow="ellipsis")
-    table.add_column(ratio=1)
-    style = "bold" if step.decision else ""
-    table.add_row(
-        str(step.turn), Text(_find_player_name(step, header), style=style), step.description
-    )
-    if step.decision is not None:
-        table.add_row("", "", decision_text(step.decision))
-    return table
+    name = player_names[step.seat or 0] if is_named else ""
+    return capitalise(name) if name == YOU else name

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from rich.console import RenderableType
 
+from cardsharp.core.sentences import YOU
 from cardsharp.errors import ConfigError
 from cardsharp.play.simulation import A, P, S
 
@@ -16,6 +17,8 @@ _MAX_SUGGESTIONS = 6
 
 SCREEN_LINES = 24  # lines of the smallest terminal on which everything is to be seen at once
 
+
+YOU_AS_NAME = "You"  # the person at the screen among the names of the players
 
 _LISTED = re.compile(r"^  ([A-Z][\w ,]*?)  +(.+(?:\n {10,}.+)*)$", re.MULTILINE)
 """Pattern of a list in the rules: each name, and its explanation."""
@@ -84,8 +87,15 @@ class Screen(Generic[S, P, A]):
 
     quit_warning = ""  # what it means to leave, after a comma
 
+    value_meaning = "The values are those of the strategy."
+    """Sentence that tells a person what the values of the options of a hint mean."""
+
     def __init__(self, names: Sequence[str], seat: int) -> None:
         self.names, self.you = names, seat
+
+    def name_in_sentence(self, seat: int) -> str:
+        """Return a player's name as a part of a sentence: "you" for the person at the screen."""
+        return YOU if seat == self.you else self.names[seat]
 
     @classmethod
     def play_remote_match(
@@ -120,6 +130,17 @@ class Screen(Generic[S, P, A]):
     def choice_groups(self, position: P) -> Sequence[ChoiceGroup[A]]:
         """Return the choices by kind, with those that are disabled now."""
         return [ChoiceGroup("", self.choices(position))]
+
+    def decision_label(self, position: P, action: A) -> str:
+        """Return a decision in a few words, as the beginning of its reason."""
+        return next(
+            (choice.name for choice in self.choices(position) if choice.action == action),
+            str(action),
+        )
+
+    def reasons_title(self, _position: P) -> str:
+        """Return the line above the reasons of a chapter's decisions."""
+        return "Why the others played so:"
 
     def render_screen_move(self, previous_state: S, action: A, next_state: S) -> RenderedMove:
         """Return the display of an action, as far as the person may see it."""
@@ -194,5 +215,5 @@ def format_columns(items: Sequence[str], width: int, prefix: str = "") -> list[s
 def ambiguous_input_text(matches: Sequence[Choice[Any]]) -> str:
     """Return the reply to an input that matches several choices."""
     few = "; ".join(map(str, matches[:_MAX_SUGGESTIONS]))
-    more = ", ..." if len(matches) > _MAX_SUGGESTIONS else ""
+    more = ", …" if len(matches) > _MAX_SUGGESTIONS else ""
     return f"That can mean {few}{more}. Which one?"

@@ -177,7 +177,9 @@ def test_beliefs_are_stated_as_uncertain_with_their_assumption() -> None:
         )
         decision = build("reader", Random(1)).decide(position)
         hand_probabilities = bet_probabilities(card_bits(position.hand), position.hidden_card_count)
-        assert decision.reason.startswith("If the others bet by their cards as most do: ")
+        named_bet = position.last_bet if decision.action == CHECK else decision.action
+        assert ("is certain" in decision.reason) == (hand_probabilities[named_bet] == 1)
+        assert decision.reason.startswith(("It is ", "The last bet, "))
         assert not re.search(r"\b(0|100)(\.0)? %", decision.reason)
         for option in decision.options:
             bet = position.last_bet if option.action == CHECK else option.action

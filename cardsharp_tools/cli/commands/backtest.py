@@ -301,7 +301,9 @@ def print_turn(console: Console, match: BacktestedMatch) -> None:
         console.print()
         title = f"turn {decision.decision_point.step.turn}, decision {decision_number} of {count}"
         console.rule(title, align="left", style="dim")
-        position_text = printer_for(match.game).position_text(decision.decision_point.step)
+        position_text = printer_for(match.game).position_text(
+            decision.decision_point.step, header_of(match.record)
+        )
         if position_text is not None:
             console.print(position_text)
             console.print()

@@ -39,7 +39,7 @@ from cardsharp_tools.local_play.seat_orders import (
 )
 from cardsharp_tools.match_sources.match_logs import data_folder
 from cardsharp_tools.terminal.display import DisplayErrorGuard
-from cardsharp_tools.terminal.match_printer import step_row
+from cardsharp_tools.terminal.match_printer import printer_for
 
 _POLL_INTERVAL = timedelta(seconds=2)  # how often the list of public games is looked at
 
@@ -196,4 +196,5 @@ class _StepPrinter:
             if self._as_json:
                 print_json(step_json(step))
             else:
-                result_console().print(step_row(step, header_of(record)))
+                row = printer_for(self._game).step_row(step, header_of(record))
+                result_console().print(row)

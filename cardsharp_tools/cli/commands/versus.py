@@ -39,7 +39,7 @@ from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, data_folder
 from cardsharp_tools.terminal.human_player import PlayerQuit, ReadLine, TerminalPlayer
-from cardsharp_tools.terminal.screen import Invitation
+from cardsharp_tools.terminal.screen import YOU_AS_NAME, Invitation
 
 _REJOIN_HINT = "You have left the game. Run the same command to take your seat again."
 
@@ -228,7 +228,7 @@ def join_and_play(game: Game, options: PlayVersusOptions) -> None:
         console.print()
         console.print(result_text([winner], player_quit=False))
     if options.as_json:
-        _print_outcome([winner] if winner else [], winner == HUMAN_NAME, winner is None, None)
+        _print_outcome([winner] if winner else [], winner == YOU_AS_NAME, winner is None, None)
 
 
 def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
@@ -250,6 +250,7 @@ def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
     elif match_id is not None:
         for command in (
             f"show {match_id}",
+            f"analyse {match_id}",
             f"why {match_id} 1",
             f"versus --from-position {match_id}@1",
         ):
@@ -260,7 +261,8 @@ def play_in_terminal(config: MatchConfig, options: PlayVersusOptions) -> int:
 def _print_outcome(
     winners: Sequence[str], won: bool, player_quit: bool, match_id: str | None
 ) -> None:
-    winner = " and ".join(winners) or None
+    names = (HUMAN_NAME if name == YOU_AS_NAME else name for name in winners)
+    winner = " and ".join(names) or None
     print_json({"winner": winner, "won": won, "left": player_quit, "match": match_id})
 
 
@@ -286,7 +288,7 @@ def serve_in_browser(
     def on_match_end(match: FinishedRoomMatch, winner_names: list[str]) -> None:
         if options.as_json:
             _print_outcome(
-                winner_names, HUMAN_NAME in winner_names, match.match.player_quit, match.stored_id
+                winner_names, YOU_AS_NAME in winner_names, match.match.player_quit, match.stored_id
             )
         else:
             console.print(result_text(winner_names, player_quit=match.match.player_quit))

@@ -7,10 +7,17 @@ from textwrap import wrap
 
 from rich.console import RenderableType
 
+from cardsharp.core.sentences import count_text
 from cardsharp.games.blef.actions import BETS, CHECK, action_name
 from cardsharp.games.blef.cards import RANKS, SUITS, Hand
 from cardsharp.games.blef.position import BlefPosition, position_of
-from cardsharp.games.blef.rules import Round
+from cardsharp.games.blef.rules import Round, RoundMove
+from cardsharp.games.blef.sentences import (
+    bet_result_sentence,
+    bet_text,
+    move_sentence,
+    round_loss_sentence,
+)
 from cardsharp.games.blef.simulation import SimulatedBlefMatch
 from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
 from cardsharp_tools.terminal.screen import (
@@ -44,26 +51,29 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
 
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     quit_warning = ", and lose"
+    value_meaning = (
+        "The values are chances not to lose the round, or how often a good player acts so."
+    )
 
     def status_line(self, position: BlefPosition) -> str:
         """Return the status line: the number of cards at which a player is out."""
-        return f"out with {position.max_cards + 1}"
+        return f"out with {count_text(position.max_cards + 1, 'card')}"
 
     def position_view(self, position: BlefPosition) -> Iterable[RenderableType]:
         """Yield the public information and the hand: numbers of cards, last bets, hand."""
         counts = enumerate(position.card_counts)
         cards = ", ".join(
-            f"{self.names[seat]} {card_count}" for seat, card_count in counts if card_count
+            f"{self.name_in_sentence(seat)} {card_count}"
+            for seat, card_count in counts
+            if card_count
         )
         yield f"Round {position.round_number}; cards: {cards}; {self.status_line(position)}."
-        bets = [f"{self.names[seat]} {action_name(bet)}" for seat, bet in position.history]
-        more = "... " if len(bets) > _MAX_RECENT_BETS else ""
+        bets = [f"{self.name_in_sentence(seat)} {bet_text(bet)}" for seat, bet in position.history]
+        more = "… " if len(bets) > _MAX_RECENT_BETS else ""
         yield (
-            f"Bets: {more}{'; '.join(bets[-_MAX_RECENT_BETS:])}" if bets else "Nobody has bet yet."
+            f"Bets: {more}{'; '.join(bets[-_MAX_RECENT_BETS:])}." if bets else "Nobody has bet yet."
         )
-        hidden = (
-            "1 card" if position.hidden_card_count == 1 else f"{position.hidden_card_count} cards"
-        )
+        hidden = count_text(position.hidden_card_count, "card")
         yield f"Your hand: {hand_text(position.hand)}   ({hidden} hidden)"
 
     def choices(self, position: BlefPosition) -> Sequence[Choice[int]]:
@@ -132,36 +142,27 @@ class BlefScreen(Screen[SimulatedBlefMatch, BlefPosition, int]):
         self, previous_state: SimulatedBlefMatch, action: int, next_state: SimulatedBlefMatch
     ) -> RenderedMove:
         """Return the text of an action; after a check also all cards and the loser."""
-        seat = previous_state.current_round.turn or 0
         if len(next_state.closed_rounds) == len(previous_state.closed_rounds):
-            return RenderedMove([f"{capitalise(self.names[seat])}: {action_name(action)}"])
+            moved = RoundMove(previous_state.current_round.turn or 0, action)
+            history = (*previous_state.current_round.history, moved)
+            return RenderedMove([move_sentence(history, self.name_in_sentence)])
         closed = next_state.closed_rounds[-1]
         lines = [*self.round_outcome_lines(closed, next_state.current_round.n_cards)]
         return RenderedMove(lines, ends_chapter=True, final_view=position_of(closed, self.you))
 
     def round_outcome_lines(self, closed: Round, n_cards: Sequence[int]) -> Iterator[str]:
         """Yield a round's result with all cards; `n_cards` are the next round's card counts."""
-        names, loser = self.names, closed.history[-1].seat
-        checked = closed.history[-2].seat
-        bettor, bet = closed.history[-3]
-        verb = "did not hold" if loser == bettor else "held"
-        yield f"{capitalise(names[checked])}: Check"
-        yield f"-- {capitalise(names[bettor])} bet {BETS[bet].name}: it {verb}."
+        yield move_sentence(closed.history[:-1], self.name_in_sentence)
+        yield bet_result_sentence(closed)
         for seat in (seat for seat, hand in enumerate(closed.hands) if hand):
-            yield f"   {names[seat]}: {hand_text(closed.hands[seat])}"
-        yield f"-- {capitalise(names[loser])} lost the round."
-        if not n_cards[loser]:
-            yield f"-- {capitalise(names[loser])} {'are' if loser == self.you else 'is'} out."
+            yield f"   {self.names[seat]}: {hand_text(closed.hands[seat])}"
+        loser = closed.history[-1].seat
+        yield round_loss_sentence(closed, n_cards[loser], self.name_in_sentence)
 
 
 def hand_text(hand: Hand) -> str:
     """Return cards in short form, such as A♠ 10♥."""
     return " ".join(f"{RANKS[card.value]}{_SUIT_SYMBOLS[card.suit]}" for card in hand)
-
-
-def capitalise(text: str) -> str:
-    """Return a name with a capital letter, for the beginning of a sentence."""
-    return text[:1].upper() + text[1:]
 
 
 def _format_bet_group(kind: str, items: Sequence[str], width: int) -> Iterator[str]:

@@ -13,19 +13,20 @@ from cardsharp.bot.service_seats import ServiceSeat
 from cardsharp.client.config import RequestLimits
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ArenaError, MalformedResponse, RequestRejected
-from cardsharp.games.blef.actions import LOST_MARKER, action_name
+from cardsharp.games.blef.actions import LOST_MARKER
 from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot
 from cardsharp.games.blef.bot.seat_match import BlefBotMatch, BlefJoinGameOrder, open_match
 from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.position import BlefPosition
+from cardsharp.games.blef.sentences import move_sentence
 from cardsharp.games.blef.service.records import GameStatus
 from cardsharp.games.blef.service.wire import StateBody, position_from_state
-from cardsharp_tools.games.blef.screen import BlefScreen, capitalise
+from cardsharp_tools.games.blef.screen import BlefScreen
 from cardsharp_tools.games.blef.service_client import check_game_exists
 from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.match_sources.match_logs import data_folder
 from cardsharp_tools.terminal.human_player import PlayerFactory, TerminalPlayer
-from cardsharp_tools.terminal.screen import Invitation, RenderedMove
+from cardsharp_tools.terminal.screen import YOU_AS_NAME, Invitation, RenderedMove
 
 _REQUEST_LIMITS = RequestLimits(
     total_timeout=timedelta(minutes=1), max_attempts=100
@@ -72,7 +73,7 @@ class RemoteSeat:
         snapshot = self._wait_for_start(self.match.join())
         self._nicknames = _list_nicknames(snapshot.state)
         you = self._parse_position(snapshot.state, self.match.seat.nickname).seat or 0
-        screen = BlefScreen([*self._nicknames[:you], "you", *self._nicknames[you + 1 :]], you)
+        screen = BlefScreen([*self._nicknames[:you], YOU_AS_NAME, *self._nicknames[you + 1 :]], you)
         person = self.seat(screen)
         # A person who returns to the seat has already seen the earlier rounds.
         self._reported_round_count = snapshot.state.round_number - 1
@@ -85,7 +86,7 @@ class RemoteSeat:
             if state.cp_nickname == self.match.seat.nickname:
                 snapshot = self._play_action(state, person)
             else:
-                with person.waiting_status(f"{state.cp_nickname} is to move ..."):
+                with person.waiting_status(f"{state.cp_nickname} is to move …"):
                     snapshot = self.match.wait_for_state(snapshot.version)
 
     def _wait_for_start(self, snapshot: GameSnapshot) -> GameSnapshot:
@@ -96,13 +97,13 @@ class RemoteSeat:
             present_names = ", ".join(_list_nicknames(snapshot.state))
             if present_names != announced_names:
                 person.show_move(
-                    RenderedMove([f"Here are {present_names}; the game has not started yet."])
+                    RenderedMove([f"At the table: {present_names}. The game has not started yet."])
                 )
             announced_names = present_names
             if snapshot.state.admin_nickname == self.match.seat.nickname:
                 snapshot = self._offer_start(person)
             else:
-                with person.waiting_status(f"{snapshot.state.admin_nickname} starts the game ..."):
+                with person.waiting_status(f"{snapshot.state.admin_nickname} starts the game …"):
                     snapshot = self.match.wait_for_state(snapshot.version)
         return snapshot
 
@@ -141,13 +142,10 @@ class RemoteSeat:
     def _format_new_bets(self, state: StateBody, screen: BlefScreen) -> list[str]:
         position = self._parse_position(state, None)
         bets = [move for move in position.history if move.action != LOST_MARKER]
-        new_moves, self._reported_bet_count = bets[self._reported_bet_count :], len(bets)
-        if position.to_round().is_over:
-            new_moves = [
-                move for move in new_moves if move != bets[-1]
-            ]  # the outcome includes the check
+        first, self._reported_bet_count = self._reported_bet_count, len(bets)
+        end = len(bets) - position.to_round().is_over  # the outcome includes the check
         return [
-            f"{capitalise(screen.names[seat])}: {action_name(action)}" for seat, action in new_moves
+            move_sentence(bets[: index + 1], screen.name_in_sentence) for index in range(first, end)
         ]
 
     def _play_action(

@@ -18,6 +18,7 @@ from cardsharp.analysis.replay import (
     header_of,
     outcome_of,
 )
+from cardsharp.core.sentences import count_text
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw import events
 from cardsharp.games.deadmansdraw.history.replay import (
@@ -26,6 +27,7 @@ from cardsharp.games.deadmansdraw.history.replay import (
     group_into_turns,
     parse_stored_position,
 )
+from cardsharp.games.deadmansdraw.sentences import label_action
 from cardsharp.store.match_log import MatchLog, MatchRecord, MoveRecord
 from cardsharp_tools.cli.console import message_console, print_json_or_lines, result_console
 from cardsharp_tools.games.deadmansdraw.turn_text import (
@@ -115,7 +117,8 @@ class LiveMatchPrinter:
     def _print_end(self, match_id: str, outcome: Outcome, labels: PlayerLabels) -> None:
         self._finished_match_ids.add(match_id)
         score = "" if outcome.scores is None else f", {labels.score_text(outcome.scores)}"
-        line = f"match {match_id}: {outcome.result}{score}, in {outcome.turns} turns"
+        turns = count_text(outcome.turns, "turn")
+        line = f"match {match_id}: {outcome.result}{score}, in {turns}"
         lines = [Text(line, "bold")] if self._show_match_tag else []
         self._print_event("ended", match_id, outcome.model_dump(by_alias=True), *lines)
 
@@ -131,7 +134,9 @@ class LiveMatchPrinter:
         yield turn_row(turn, labels, tag)
         if turn.steps_with_own_decision:
             yield detail_row(
-                decision_text(turn.steps_with_own_decision[-1].decision, hide_failure=True),
+                decision_text(
+                    PRINTER.labelled_decision(turn.steps_with_own_decision[-1]), hide_failure=True
+                ),
                 labels,
                 tag,
             )
@@ -293,7 +298,7 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         for replay_turn in chosen:
             console.print(turn_row(replay_turn, labels))
             for step in replay_turn.steps_with_own_decision:
-                console.print(detail_row(decision_text(step.decision), labels))
+                console.print(detail_row(decision_text(self.labelled_decision(step)), labels))
         if chosen:
             console.print()
             console.print(banks_table(chosen[-1], labels))
@@ -319,7 +324,7 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
             return Text("the arena has not confirmed it yet")
         return events_text(step.events) or Text("the turn ended")
 
-    def position_text(self, step: ReplayStep) -> Group | None:
+    def position_text(self, step: ReplayStep, _header: Header) -> Group | None:
         """Return the position as the deciding player saw it, or None if it is not stored."""
         position = None if step.decision is None else parse_stored_position(step.decision)
         return None if position is None else position_text(position)
@@ -330,5 +335,5 @@ def _select_turns(moves: Sequence[MoveRecord], turn_number: int | None) -> list[
 
 
 PRINTER = TurnPrinter(
-    lambda _record, moves: chain(*(turn.steps for turn in group_into_turns(moves)))
+    lambda _record, moves: chain(*(turn.steps for turn in group_into_turns(moves))), label_action
 )

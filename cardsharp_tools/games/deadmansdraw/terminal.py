@@ -7,23 +7,22 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from cardsharp.analysis.replay import parse_record
-from cardsharp.games.deadmansdraw.actions import Action, ActionType, EffectType
+from cardsharp.core.sentences import count_text
+from cardsharp.games.deadmansdraw.actions import END_TURN, Action
+from cardsharp.games.deadmansdraw.cards import Suit
 from cardsharp.games.deadmansdraw.events import Event, MatchEnded, TurnEnded
 from cardsharp.games.deadmansdraw.history.log_records import position_body
 from cardsharp.games.deadmansdraw.history.replay import StoredPosition
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
 from cardsharp.games.deadmansdraw.rules import terminate
+from cardsharp.games.deadmansdraw.sentences import action_name
 from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch
-from cardsharp_tools.games.deadmansdraw.turn_text import events_text, position_text
+from cardsharp.games.deadmansdraw.strategies.position_features import (
+    answer_would_bust,
+    suits_in_play,
+)
+from cardsharp_tools.games.deadmansdraw.turn_text import position_text, turn_sentence
 from cardsharp_tools.terminal.screen import Choice, RenderedMove, Screen
-
-_ANSWER_VERBS = {
-    EffectType.HOOK: "hook",
-    EffectType.SWORD: "steal",
-    EffectType.CANNON: "shoot",
-    EffectType.MAP: "dig up",
-    EffectType.ORACLE: "take",
-}
 
 
 class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPosition, Action]):
@@ -32,6 +31,7 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     chapter = "turn"
     quit_warning = ", and lose"
+    value_meaning = "The values are chances to win the match."
 
     def __init__(self, names: Sequence[str], you: int) -> None:
         super().__init__(names, you)
@@ -44,12 +44,9 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
 
     def status_line(self, position: DeadMansDrawPosition) -> str:
         """Return the score, the number of the turn, and the size of the draw pile."""
-        card_count = len(position.unseen)
+        cards = count_text(len(position.unseen), "card")
         your_score, other_score = (position.banks[seat].score for seat in (self.you, 1 - self.you))
-        return (
-            f"{your_score} : {other_score}, turn {position.turn}, {card_count} "
-            f"card{'s'[: card_count != 1]} to draw"
-        )
+        return f"{your_score} : {other_score}, turn {position.turn}, {cards} to draw"
 
     def position_view(self, position: DeadMansDrawPosition) -> Iterable[RenderableType]:
         """Return the turn, the banks by suit, and the risk of a draw."""
@@ -58,8 +55,10 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
 
     def choices(self, position: DeadMansDrawPosition) -> Sequence[Choice[Action]]:
         """Return draw and stop, or the answers to an effect."""
-        actions = position.legal_actions()
-        return [Choice(str(n), _format_action(a, position), a) for n, a in enumerate(actions, 1)]
+        return [
+            Choice(str(number), _format_action(action, position), action, _action_aliases(action))
+            for number, action in enumerate(position.legal_actions(), 1)
+        ]
 
     def render_screen_move(
         self,
@@ -75,47 +74,40 @@ class DeadMansDrawTerminal(Screen[SimulatedDeadMansDrawMatch, DeadMansDrawPositi
         lines = []
         if is_your_move or is_turn_end:
             events = move.events if is_your_move else tuple(self._turn_events)
-            name = self.names[move.player or 0]
-            ending = (
-                _format_turn_end(previous_state, next_state, move.player or 0)
-                if is_turn_end
-                else ""
-            )
-            text = events_text(events) or Text("stops")
-            lines.append(Text.assemble((f"{name}: ", "bold"), text, ending))
+            player = move.player or 0
+            gain = _score_gain(previous_state, next_state, player) if is_turn_end else None
+            lines.append(turn_sentence(self.name_in_sentence(player), events, gain))
         if is_turn_end:
             self._turn_events = []
         return RenderedMove(lines, ends_chapter=is_turn_end and not is_your_move)
 
 
-def _format_turn_end(
+def _score_gain(
     previous_state: SimulatedDeadMansDrawMatch, next_state: SimulatedDeadMansDrawMatch, player: int
-) -> str:
+) -> int:
+    """Return the change of a player's score in the turn that has ended."""
     began = (
         previous_state.state
         if previous_state.state.is_between_turns
         else previous_state.state.turn_start
     )
-    gain = next_state.state.banks[player].score - began.banks[player].score
-    busted = any(
-        isinstance(e, TurnEnded) and not e.is_banked for e in next_state.history[-1].events
-    )
-    return f" -> {'busts' if busted else 'banks'}, {gain:+d} points"
+    return next_state.state.banks[player].score - began.banks[player].score
 
 
 def _format_action(action: Action, position: DeadMansDrawPosition) -> str:
     """Return an action as text, with its value if that is certain."""
-    if action.type is ActionType.DRAW:
-        return "draw"
-    if action.response is None:
-        banked = position.own_bank.with_cards(
-            position.play_area
-        )  # without the bonus of Chest and Key
-        return f"end the turn and bank {banked.score - position.own_bank.score} points"
-    card = action.response.card
-    if card is None:
-        cards = position.pending.cards if position.pending else ()
-        return f"leave {' '.join(map(str, cards))}"
-    lies = any(card.suit == placed.suit for placed in position.play_area)
-    bust = " and bust" if lies and action.response.effect_type != EffectType.CANNON else ""
-    return f"{_ANSWER_VERBS.get(EffectType(action.response.effect_type), 'answer')} {card}{bust}"
+    if action == END_TURN:
+        banked = position.own_bank.with_cards(position.play_area)
+        points = count_text(banked.score - position.own_bank.score, "point")
+        has_bonus = {Suit.CHEST, Suit.KEY} <= suits_in_play(position)
+        return f"bank {points}{' and the bonus' if has_bonus else ''}"
+    name = action_name(action, position.pending.cards if position.pending else ())
+    would_bust = action.card is not None and answer_would_bust(position, action.card)
+    return f"{name} and bust" if would_bust else name
+
+
+def _action_aliases(action: Action) -> str:
+    """Return other words by which a person may type an action."""
+    if action == END_TURN:
+        return "stop end the turn"
+    return "" if action.card is None else str(action.card)

@@ -6,9 +6,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from cardsharp.core.sentences import capitalise, count_text
+from cardsharp.games.deadmansdraw import sentences
 from cardsharp.games.deadmansdraw.cards import SUIT_ORDER, Bank, Card, Suit
-from cardsharp.games.deadmansdraw.events import Event, describe_event_parts
+from cardsharp.games.deadmansdraw.events import Event
 from cardsharp.games.deadmansdraw.history.replay import ReplayTurn, StoredPosition
+from cardsharp.games.deadmansdraw.sentences import join_clauses, turn_clauses
 from cardsharp.play.strategy import format_percent
 from cardsharp_tools.cli.console import result_console
 from cardsharp_tools.terminal.player_labels import PlayerLabels
@@ -30,8 +33,8 @@ MAX_NAME_WIDTH = 24  # columns of a player's name; a longer one is shortened
 
 
 def card_text(card: Card) -> Text:
-    """Return a card as text in the colour of its suit."""
-    return Text(str(card), style=_SUIT_STYLES.get(card.suit, ""))
+    """Return a card in words in the colour of its suit."""
+    return Text(sentences.card_text(card), style=_SUIT_STYLES.get(card.suit, ""))
 
 
 def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
@@ -40,12 +43,13 @@ def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
     gain = Text("")
     if player is not None and turn.turn_end_event is not None:
         won, points = turn.turn_end_event.is_banked, f"{turn.score_gain(player):+d}"
-        gain = Text(points, style="green") if won else Text(f"bust {points}", style="red")
+        gain = Text(points, style="green" if won else "red")
+    total_gain = None if player is None else turn.score_gain(player)
     is_our_player = player is not None and player == labels.player_index
     name = Text(labels.name(player), style="bold" if is_our_player else "")
     score = labels.score_text([bank.score for bank in turn.final_banks])
     return _build_turn_row(
-        (str(turn.number), name, events_text(turn.events), gain, score), labels, tag
+        (str(turn.number), name, events_text(turn.events, total_gain), gain, score), labels, tag
     )
 
 
@@ -69,12 +73,20 @@ def _build_turn_row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: st
     return table
 
 
-def events_text(events: Iterable[Event]) -> Text:
-    """Return cards and effects as text, in their order."""
-    return Text(" ").join(
-        Text.assemble(*(card_text(part) if isinstance(part, Card) else part for part in piece))
-        for piece in describe_event_parts(events)
+def events_text(events: Iterable[Event], gain: int | None = None) -> Text:
+    """Return what a player did in a turn, as a predicate with coloured cards."""
+    clauses = list(turn_clauses(events, gain))
+    return Text.assemble(
+        *(card_text(part) if isinstance(part, Card) else part for part in join_clauses(clauses))
     )
+
+
+def turn_sentence(name: str, events: Iterable[Event], gain: int | None = None) -> Text:
+    """Return what a player did as a sentence, with coloured cards."""
+    predicate = events_text(events, gain)
+    if not predicate.plain:
+        predicate = Text("stopped")
+    return Text.assemble((capitalise(name), "bold"), " ", predicate, ".")
 
 
 _MIN_NAME_WIDTH = 10  # columns of the name of a row, such as "their bank"
@@ -127,8 +139,8 @@ def position_text(position: StoredPosition, labels: str = "our") -> Group:
     """Return the position of a decision: cards by suit, the pending effect, and known cards."""
     player_bank, opponent_bank = (position.banks[i] for i in (position.me, 1 - position.me))
     rows = (
-        (f"{labels} bank", player_bank, f"{Bank().with_cards(player_bank).score} points"),
-        ("their bank", opponent_bank, f"{Bank().with_cards(opponent_bank).score} points"),
+        (f"{labels} bank", player_bank, _format_points(player_bank)),
+        ("their bank", opponent_bank, _format_points(opponent_bank)),
         ("play area", position.play_area, _format_card_count(position.play_area)),
         ("discarded", position.discard_pile, _format_card_count(position.discard_pile)),
         ("unseen", position.unseen, _format_card_count(position.unseen)),
@@ -140,11 +152,11 @@ def _list_remarks(position: StoredPosition) -> Iterator[Text]:
     """Yield a line for each visible fact that is not in the table."""
     if position.play_area:
         yield _format_remark(
-            "play area, in order", Text(" ").join(map(card_text, position.play_area))
+            "play area, in order", Text(", ").join(map(card_text, position.play_area))
         )
     pending = position.pending
     if pending is not None:
-        cards = " ".join(map(str, pending.cards))
+        cards = ", ".join(map(sentences.card_text, pending.cards))
         owed = f", {pending.kraken_count} more to draw" if pending.kraken_count else ""
         yield _format_remark("to be answered", f"{pending.effect} {cards}".strip() + owed)
     if position.known_top is not None:
@@ -155,7 +167,9 @@ def _list_remarks(position: StoredPosition) -> Iterator[Text]:
             len(position.unseen),
             sum(card.suit in lying for card in position.unseen),
         )
-        odds_text = f"{bad} of {unseen_count} cards ({format_percent(bad / unseen_count)})"
+        odds_text = (
+            f"{bad} of {count_text(unseen_count, 'card')} ({format_percent(bad / unseen_count)})"
+        )
         yield _format_remark("a draw busts with", odds_text)
 
 
@@ -164,4 +178,8 @@ def _format_remark(name: str, text: Text | str) -> Text:
 
 
 def _format_card_count(cards: Sequence[object]) -> str:
-    return "1 card" if len(cards) == 1 else f"{len(cards)} cards"
+    return count_text(len(cards), "card")
+
+
+def _format_points(bank: Iterable[Card]) -> str:
+    return count_text(Bank().with_cards(bank).score, "point")

@@ -37,6 +37,8 @@ def _build_match_record(
     header = {
         **lab_match.header(GAME.name),
         **header_body(deal_store.DealRecord(key, seated_deal.deal.cards), is_over=True),
+        # The seats of a deal count from the dealer's left, those of a match do not.
+        "players": [lab_match.names[seated_deal.player_at(seat)] for seat in SEATS],
         "seats": {
             str(seat): lab_match.names[seated_deal.player_at(seat)] for seat in first_player_seats
         },

@@ -5,21 +5,29 @@ from pathlib import Path
 
 from rich.console import RenderableType
 
-from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Discard, Play
+from cardsharp.core.sentences import YOU, capitalise, count_text, to_sentence
+from cardsharp.games.euchre.actions import Action, DecisionType, Discard, Play
 from cardsharp.games.euchre.cards import (
     RANK_NAMES,
     SUIT_LETTERS,
     SUIT_NAMES,
-    SUIT_SYMBOLS,
-    Card,
     rank_of,
 )
 from cardsharp.games.euchre.history.decisions import initial_score
 from cardsharp.games.euchre.position import EuchrePosition, position_for
 from cardsharp.games.euchre.public_state import DEALER, PublicState, pending_decision
 from cardsharp.games.euchre.rules import score
+from cardsharp.games.euchre.sentences import (
+    action_sentence,
+    bids_text,
+    deal_result_sentence,
+    score_sentence,
+    short_card_text,
+    suit_text,
+)
 from cardsharp.games.euchre.simulation import PLAYER_COUNT, SeatedDeal, SimulatedEuchreMatch
 from cardsharp_tools.terminal.screen import (
+    YOU_AS_NAME,
     Choice,
     ChoiceGroup,
     RenderedMove,
@@ -27,12 +35,12 @@ from cardsharp_tools.terminal.screen import (
     format_columns,
 )
 
-_RELATIVE_SEAT_NAMES = ("you", "left", "partner", "right")
+_RELATIVE_SEAT_NAMES = (YOU_AS_NAME, "Left", "Partner", "Right")
 _RANK_NAMES = ("nine", "ten", "jack", "queen", "king", "ace")
 
 _PROMPTS = {
     DecisionType.BID: "Your bid:",
-    DecisionType.DISCARD: "Lay aside:",
+    DecisionType.DISCARD: "Discard:",
     DecisionType.DEFEND: "Defend:",
     DecisionType.PLAY: "Your card:",
 }
@@ -44,6 +52,9 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
     rules = Path(__file__).with_name("rules.txt").read_text("utf-8").rstrip()
     chapter = "deal"
     quit_warning = ", and lose"
+    value_meaning = (
+        "The values are the points that the deal brings on average, less those of the other side."
+    )
 
     @classmethod
     def rules_introduction(cls) -> list[str]:
@@ -80,30 +91,30 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
             if self._viewer_first_points is None
             else "score: you {}, they {}; ".format(*self._viewer_first_points)
         )
-        text = f"{deal}{score}{_to_seat_name(DEALER, position.seat)} dealt"
-        return text[0].upper() + text[1:]
+        return capitalise(f"{deal}{score}{_to_seat_name(DEALER, position.seat)} dealt")
 
     def position_view(self, position: EuchrePosition) -> Iterator[RenderableType]:
         """Yield the deal, the bids, the tricks and the hand."""
         table, me = position.public_state, position.seat
-        yield f"{self.status_line(position)}; {card_text(table.turn_card)} was turned up."
+        yield f"{self.status_line(position)}; {short_card_text(table.turn_card)} was turned up."
         call, trump = table.trump_call, table.trump
         if call is not None and trump is not None:
             alone = ", alone" if call.goes_alone else ""
             yield (
-                f"Trumps are {SUIT_NAMES[trump]}, called by "
+                f"Trumps are {suit_text(trump)}, called by "
                 f"{_to_seat_name(call.caller_seat, me)}{alone}."
             )
         elif table.bids:
-            yield f"{len(table.bids)} passed."
+            yield to_sentence(bids_text(table, lambda seat: _to_seat_name(seat, me)))
         if table.tricks:
             won = table.tricks_won[:: 1 if me % 2 == 0 else -1]
-            yield f"Tricks: you {won[0]}, they {won[1]}."
+            yield f"You have {count_text(won[0], 'trick')}, they have {won[1]}."
         if table.current_trick:
             cards = ", ".join(
-                f"{_to_seat_name(seat, me)} {card_text(card)}" for seat, card in table.current_trick
+                f"{_to_seat_name(seat, me)} {short_card_text(card)}"
+                for seat, card in table.current_trick
             )
-            yield f"On the table: {cards}"
+            yield f"On the table: {cards}."
         yield f"Your hand: {hand_text(position)}"
 
     def choices(self, position: EuchrePosition) -> Sequence[Choice[Action]]:
@@ -138,7 +149,8 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         hand = {*position.hand, *offered}
         cards = [kind(card) for card in sorted(hand, key=lambda card: (card & 3, -card))]
         every = [
-            allowed.get(action) or Choice(card_text(action.card), card_text(action.card), action)
+            allowed.get(action)
+            or Choice(short_card_text(action.card), short_card_text(action.card), action)
             for action in cards
         ]
         return [
@@ -147,22 +159,47 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
             )
         ]
 
+    def decision_label(self, position: EuchrePosition, action: Action) -> str:
+        """Return a decision with the number of its trick."""
+        label = action_text(action, position.public_state)
+        if isinstance(action, Discard):
+            return f"discard {label}"
+        if isinstance(action, Play):
+            return f"trick {len(position.public_state.complete_tricks) + 1}, {label}"
+        return label
+
+    def reasons_title(self, position: EuchrePosition) -> str:
+        """Return the line above the reasons of a deal: the deal, its score, dealer and trumps."""
+        trump = position.public_state.trump
+        trumps = "" if trump is None else f"; trumps were {suit_text(trump)}"
+        return f"Why the others played so ({self.status_line(position)}{trumps}):"
+
     def render_screen_move(
         self, previous_state: SimulatedEuchreMatch, action: Action, next_state: SimulatedEuchreMatch
     ) -> RenderedMove:
         """Return the text of an action, the winner of the trick and the result of the deal."""
-        pending = pending_decision(previous_state.current.deal.public_state)
+        previous_deal = previous_state.current
+        pending = pending_decision(previous_deal.deal.public_state)
         finished_deal = next_state.all_deals[len(previous_state.finished)]
         lines = (
             []
             if pending is None
-            else [*self._format_action(previous_state.current, finished_deal, pending.seat, action)]
+            else [
+                action_sentence(
+                    previous_deal.deal.public_state,
+                    action,
+                    finished_deal.deal.public_state,
+                    pending.seat,
+                    lambda seat: self._name_in_sentence(finished_deal, seat),
+                )
+            ]
         )
         if next_state.current is previous_state.current or (
             len(next_state.finished) == len(previous_state.finished) and not next_state.is_over
         ):
             return RenderedMove(lines)
-        self._deal_count = None if self._deal_count is None else self._deal_count + 1
+        if self._deal_count is not None and not next_state.is_over:
+            self._deal_count += 1
         self._viewer_first_points = self._put_viewer_first(next_state.points)
         final_position = position_for(finished_deal.deal, finished_deal.seat_of(self.you))
         return RenderedMove(
@@ -171,62 +208,40 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
             final_view=final_position,
         )
 
-    def _format_action(
-        self, previous_deal: SeatedDeal, seated_deal: SeatedDeal, seat: int, action: Action
-    ) -> Iterator[str]:
-        name, table = self._find_player_name(seated_deal, seat), seated_deal.deal.public_state
-        if isinstance(action, Discard) and name != _RELATIVE_SEAT_NAMES[0]:
-            yield f"{name}: discards a card"
-            return
-        yield f"{name}: {action_text(action, previous_deal.deal.public_state)}"
-        call = table.trump_call
-        if isinstance(action, Bid) and call is not None and call.is_order_up:
-            yield (
-                f"-- {card_text(table.turn_card)} goes to "
-                f"{self._find_player_name(seated_deal, DEALER)}"
-            )
-        if isinstance(action, Play) and not table.current_trick:
-            yield f"-- trick for {self._find_player_name(seated_deal, table.trick_winners[-1])}"
-
     def _format_deal_result(self, last_deal: SeatedDeal) -> Iterator[str]:
-        result, trump = score(last_deal.deal.public_state), last_deal.deal.public_state.trump
-        if result.caller_side is None or trump is None:
-            yield "-- Everybody passed."
-            return
-        caller, end = self._find_player_name(last_deal, result.caller_side), "made"
-        if result.is_euchred:
-            end = "euchred"
-        tricks = "1 trick" if result.tricks == 1 else f"{result.tricks} tricks"
-        points = "1 point" if max(result.points) == 1 else f"{max(result.points)} points"
-        scorer = "You" if result.points[(self.you - last_deal.first_player) % 2] else "They"
-        yield f"-- {caller} called {SUIT_NAMES[trump]}: {tricks}, {end}. {scorer} score {points}."
-        yield "-- The score: you {}, they {}.".format(*self._viewer_first_points or ())
+        table = last_deal.deal.public_state
+        result, call = score(table), table.trump_call
+        viewer_scores = result.points[(self.you - last_deal.first_player) % 2] > 0
+        caller = "" if call is None else self._name_in_sentence(last_deal, call.caller_seat)
+        yield deal_result_sentence(result, call, caller, YOU if viewer_scores else "they")
+        if call is not None and self._viewer_first_points is not None:
+            yield score_sentence(self._viewer_first_points)
 
     def _put_viewer_first(self, points: tuple[int, int]) -> tuple[int, int]:
         return points if self.you % 2 == 0 else (points[1], points[0])
 
-    def _find_player_name(self, seated_deal: SeatedDeal, seat: int) -> str:
-        return self.names[seated_deal.player_at(seat)]
+    def _name_in_sentence(self, seated_deal: SeatedDeal, seat: int) -> str:
+        return self.name_in_sentence(seated_deal.player_at(seat))
 
 
 def _to_seat_name(seat: int, viewer_seat: int) -> str:
-    return _RELATIVE_SEAT_NAMES[(seat - viewer_seat) % PLAYER_COUNT]
-
-
-def card_text(card: Card) -> str:
-    """Return a card with its suit's symbol, e.g. J♥."""
-    return RANK_NAMES[card >> 2] + SUIT_SYMBOLS[card & 3]
+    name = _RELATIVE_SEAT_NAMES[(seat - viewer_seat) % PLAYER_COUNT]
+    return YOU if seat == viewer_seat else name
 
 
 def hand_text(position: EuchrePosition) -> str:
     """Return the cards of a hand by suit, high ones first."""
     cards = sorted(position.hand, key=lambda card: (card & 3, -card))
-    return "  ".join(map(card_text, cards))
+    return "  ".join(map(short_card_text, cards))
 
 
 def action_text(action: Action, table: PublicState) -> str:
     """Return an action in words."""
-    return card_text(action.card) if isinstance(action, Discard | Play) else table.describe(action)
+    return (
+        short_card_text(action.card)
+        if isinstance(action, Discard | Play)
+        else table.describe(action)
+    )
 
 
 def action_aliases(action: Action) -> str:

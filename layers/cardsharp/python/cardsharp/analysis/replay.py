@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
+from cardsharp.core.sentences import YOU, capitalise
 from cardsharp.errors import StoreError
 from cardsharp.store.match_log import Body, MatchRecord
 
@@ -76,13 +77,20 @@ class Header(StoredModel):
         """Return the display name of a player, `?` if there is none."""
         if index is None or index >= len(self.players):
             return "?"
-        return self.names[index] if index < len(self.names) else self.players[index]
+        return _to_display_name(
+            self.names[index] if index < len(self.names) else self.players[index]
+        )
 
     def strategy_or_player_name(self, seat: int | None, opponent: str | None = None) -> str:
         """Return the display name of a seat's player: its strategy if recorded, else its name."""
         if seat is not None and seat in self.seats:
-            return self.seats[seat]
+            return _to_display_name(self.seats[seat])
         return opponent or self.opponent or self.player_name(seat)
+
+
+def _to_display_name(name: str) -> str:
+    """Return a player's name for people; the log calls a person at the table "you"."""
+    return capitalise(name) if name == YOU else name
 
 
 Count = Annotated[int, BeforeValidator(lambda count: 0 if count is None else count)]
@@ -137,8 +145,15 @@ class StoredDecision(StoredModel):
 
     @property
     def reason_without_action(self) -> str:
-        """The reason without the action, which some strategies put first."""
-        return self.reason.removeprefix(f"{self.action}: ")
+        """The reason without the action, which some strategies put first.
+
+        Logs of earlier releases call the end of a turn "Stop".
+        """
+        reason = self.reason
+        for prefix in (f"{self.action}: ", "Stop: "):
+            if reason.casefold().startswith(prefix.casefold()):
+                return capitalise(reason[len(prefix) :])
+        return reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +173,19 @@ class ReplayStep:
     public_state: Mapping[str, object]
     decision: StoredDecision | None = None
     played_at: datetime | None = None
+
+    def description_without(self, player_name: str) -> str:
+        """Return the description without the name of the player, which some games put first."""
+        return strip_player_name(self.description, player_name)
+
+
+def strip_player_name(text: str, player_name: str) -> str:
+    """Return a description without the name of the player at its beginning."""
+    name = player_name.casefold()
+    for prefix in (f"{name}: ", f"{name} ") if name else ():
+        if text.casefold().startswith(prefix):
+            return text[len(prefix) :]
+    return text
 
 
 class RestoredState(NamedTuple):

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from cardsharp.analysis.action_labels import action_labels, label_analysis
 from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis
 from cardsharp.analysis.match_analysis import analyse, side_names
 from cardsharp.analysis.replay import DecisionPoint, Header
 from cardsharp.errors import ConfigError
 from cardsharp.pages.rendered_match import RenderedMatch
 from cardsharp.play.strategy import format_percent
+
+_SMALLEST_PERCENTAGE = 0.005  # a smaller chance would be rounded to 0 %
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class AnalysisView:
         reaches an end.
         """
         worths = [point.worth for point in self.analysis.curve]
-        if self._is_probability:
+        if self.is_probability:
             return [round(100 * worth) for worth in worths]
         max_value = max((abs(worth) for worth in worths), default=0.0) or 1.0
         return [round(50 + 50 * worth / max_value) for worth in worths]
@@ -53,15 +56,26 @@ class AnalysisView:
 
     def format_value(self, value: float) -> str:
         """A figure in the judge's unit."""
-        return format_percent(value) if self._is_probability else f"{value:.2f}"
+        text = format_percent(value) if self.is_probability else f"{value:.2f}"
+        return text.replace("-", "\N{MINUS SIGN}")
 
     def format_difference(self, value: float) -> str:
         """A difference in the judge's unit, with its sign."""
         text = self.format_value(abs(value))
-        return f"{'-' if value < 0 else '+'}{text}" if text.strip("0. %") else text
+        sign = "\N{MINUS SIGN}" if value < 0 else "+"
+        return f"{sign}{text}" if text.strip("0. %") else text
+
+    def format_rounded(self, value: float) -> str:
+        """A figure for a sentence: a chance in whole per cent, points with one decimal."""
+        if not self.is_probability:
+            return f"{value:.1f}".replace("-", "\N{MINUS SIGN}")
+        if 0 < value < _SMALLEST_PERCENTAGE:
+            return "less than 1 %"
+        return f"{100 * value:.0f} %"
 
     @property
-    def _is_probability(self) -> bool:
+    def is_probability(self) -> bool:
+        """True if the judge's values are chances to win, and not points."""
         return self.analysis.form.endswith("%")
 
 
@@ -74,7 +88,9 @@ def build_analysis_view(
     `StoreError` if the log cannot be read.
     """
     try:
-        analysis = analyse(match.game, match.record, match.moves, progress)
+        analysis = label_analysis(
+            analyse(match.game, match.record, match.moves, progress), action_labels(match.game)
+        )
     except ConfigError:
         return None
     step_numbers = {

@@ -306,6 +306,14 @@ def decision_fragment(decision: StoredDecision) -> Markup:
     )
 
 
+def options_fragment(decision: StoredDecision) -> Markup:
+    """Return the weighed options of a decision as an HTML table; "" if there are none."""
+    options = _rank_options(decision.options, decision.action)
+    if not options:
+        return EMPTY_MARKUP
+    return _render_fragment("options.html", options=options, chosen=decision.action)
+
+
 def _rank_options(
     options: Sequence[StoredOption], chosen: str
 ) -> list[tuple[StoredOption, str, int]]:
@@ -328,7 +336,8 @@ def _rank_options(
 def _format_value(option: StoredOption) -> str:
     if option.value is None:
         return ""
-    return format_percent(option.value) if option.unit == "%" else f"{option.value:.2f}"
+    text = format_percent(option.value) if option.unit == "%" else f"{option.value:.2f}"
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def summary_fragment(analysis: AnalysisView, step_link: str) -> Markup:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from markupsafe import Markup
 
+from cardsharp.analysis.action_labels import LabelAction, action_labels, label_decision
 from cardsharp.analysis.replay import (
     BranchOrigin,
     Header,
@@ -35,9 +36,7 @@ class RenderedStep:
     @property
     def description_without_player(self) -> str:
         """Text of the step without the name of the player, which some games put first."""
-        return self.step.description.removeprefix(f"{self.player_name}: ").removeprefix(
-            f"{self.player_name} "
-        )
+        return self.step.description_without(self.player_name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +73,7 @@ class RenderedMatch:
         """Steps in order; raises `StoreError` if a move cannot be read."""
         frames: list[RenderedStep] = []
         current_parts: dict[str, Markup] = {}
-        replay = self.game.replay
+        replay, label = self.game.replay, action_labels(self.game)
         for step in () if replay is None else replay.load()(self.record, self.moves):
             board_parts = self.renderer.render_step(self.header, step)
             parts = {
@@ -84,7 +83,7 @@ class RenderedMatch:
             }
             current_parts |= parts
             player_name = self.header.player_name(step.seat) if step.seat is not None else ""
-            frames.append(RenderedStep(step, player_name, parts))
+            frames.append(RenderedStep(_label_step(step, label), player_name, parts))
         return frames
 
     @cached_property
@@ -104,6 +103,13 @@ class RenderedMatch:
         for frame in self.steps[: step_number + 1]:
             board |= frame.changed_parts
         return board
+
+
+def _label_step(step: ReplayStep, label: LabelAction) -> ReplayStep:
+    """Return the step with the names that its actions have at the table."""
+    if step.decision is None:
+        return step
+    return replace(step, decision=label_decision(step.decision, label))
 
 
 def _format_step_time(at: datetime | None, previous: datetime | None) -> str:

@@ -170,6 +170,8 @@ class Game(NamedTuple):
     replay: LazyImport[Replay] | None = None
     import_match: LazyImport[ImportMatch] | None = None
     list_decisions: LazyImport[ListDecisions] | None = None
+    label_action: LazyImport[Callable[[str], str]] | None = None
+    """Returns the name that an action has at the table from its name in the log."""
     restore_states: LazyImport[RestoreStates] | None = None
     """Without it nobody can continue a stored match from the middle."""
     decision_runner: LazyImport["DecisionRunner[Any, Any, Any]"] | None = None

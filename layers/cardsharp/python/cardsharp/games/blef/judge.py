@@ -16,7 +16,7 @@ from statistics import fmean
 
 from cardsharp.analysis.judge import Judge
 from cardsharp.errors import ConfigError
-from cardsharp.games.blef.actions import CHECK, action_name
+from cardsharp.games.blef.actions import CHECK
 from cardsharp.games.blef.history.replay import closed_rounds_of_match
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MIN_PLAYERS, max_cards
@@ -33,6 +33,7 @@ from cardsharp.games.blef.strategies.equilibrium import (
     equilibrium_strategy,
     starter_and_other_card_counts,
 )
+from cardsharp.games.blef.strategies.explanations import explain_choice
 from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 from cardsharp.play.strategy import format_percent
 from cardsharp.store.match_log import MatchRecord, MoveRecord
@@ -112,8 +113,7 @@ def _decide_by_equilibrium(
         for action in often
     )
     best = max(often, key=lambda action: often[action])
-    reason = f"This round is solved; its equilibrium has {action_name(best)} with "
-    return BlefDecision(best, f"{reason}{format_percent(often[best])}.", options)
+    return BlefDecision(best, explain_choice(position, best), options)
 
 
 def _build_option(

@@ -30,6 +30,7 @@ GAME = Game(
     http_service=LazyImport("cardsharp.games.deadmansdraw.contest.application:SERVICE"),
     replay=LazyImport("cardsharp.games.deadmansdraw.history.replay:replay"),
     import_match=LazyImport("cardsharp.games.deadmansdraw.history.arena_import:parse_arena_match"),
+    label_action=LazyImport("cardsharp.games.deadmansdraw.sentences:label_action"),
     board_renderer=LazyImport("cardsharp.games.deadmansdraw.board_renderer:BOARD_RENDERER"),
     list_decisions=LazyImport("cardsharp.games.deadmansdraw.history.decisions:decisions"),
     restore_states=LazyImport("cardsharp.games.deadmansdraw.history.state_history:restore_states"),

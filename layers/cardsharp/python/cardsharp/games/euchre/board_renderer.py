@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from cardsharp.analysis.replay import Header, ReplayStep, StoredDecision
+from cardsharp.core.sentences import capitalise, count_text
 from cardsharp.games.euchre.actions import Action, Discard, Play
 from cardsharp.games.euchre.cards import SUIT_NAMES, card_name
 from cardsharp.games.euchre.history.replay import public_state_body
@@ -84,10 +85,10 @@ def _render_seat(header: Header, step: ReplayStep, seat: int) -> Markup:
     )
     player_name = header.player_name(seat)
     has_name = seat < len(header.players) and header.players[seat] != player_name
-    title = f"{player_name}, {header.players[seat]}" if has_name else player_name
+    title = f"{header.players[seat]}, {player_name}" if has_name else player_name
     won = _read_trick_winners(step).count(seat)
-    tricks = f"{won} {'trick' if won == 1 else 'tricks'}" if won else ""
-    return render_part(title, EMPTY_MARKUP.join(content), tricks)
+    tricks = count_text(won, "trick") if won else ""
+    return render_part(capitalise(title), EMPTY_MARKUP.join(content), tricks)
 
 
 def _render_labelled_card(step: ReplayStep, text: str) -> Markup:

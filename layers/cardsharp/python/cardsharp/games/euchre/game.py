@@ -20,11 +20,13 @@ GAME = Game(
     rl_encoding=LazyImport("cardsharp.games.euchre.encoding:ENCODING"),
     cli_app=LazyImport("cardsharp_tools.games.euchre.commands:app"),
     replay=LazyImport("cardsharp.games.euchre.history.replay:replay"),
+    label_action=LazyImport("cardsharp.games.euchre.sentences:label_action"),
     board_renderer=LazyImport("cardsharp.games.euchre.board_renderer:BOARD_RENDERER"),
     restore_states=LazyImport("cardsharp.games.euchre.history.decisions:restore_states"),
     list_decisions=LazyImport("cardsharp.games.euchre.history.decisions:decision_points"),
     judge=LazyImport("cardsharp.games.euchre.judge:JUDGE"),
     decision_runner=LazyImport("cardsharp.games.euchre.fallback:DECISION_RUNNER"),
     open_archive=LazyImport("cardsharp_tools.games.euchre.deal_archive:open_archive"),
+    text_renderer=LazyImport("cardsharp_tools.games.euchre.match_printer:PRINTER"),
     terminal_ui=LazyImport("cardsharp_tools.games.euchre.terminal:EuchreTerminal"),
 )

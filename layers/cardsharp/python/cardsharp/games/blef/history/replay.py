@@ -31,6 +31,7 @@ from cardsharp.games.blef.history.log_records import (
 )
 from cardsharp.games.blef.position import BlefPosition, position_of
 from cardsharp.games.blef.rules import Round, RoundMove
+from cardsharp.games.blef.sentences import action_predicate
 from cardsharp.games.blef.simulation import SimulatedBlefMatch, resample_hidden_hands
 from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
 
@@ -60,7 +61,7 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayS
             sequence=move.sequence,
             turn=round_number,
             seat=mover if thought is None else thought.seat,
-            description=_describe_facts(facts),
+            description=_describe_facts(facts, bets[:-1]),
             public_state={"round": round_number, "history": bets, "hands": facts.get("hands", {})},
             decision=thought,
         )
@@ -97,21 +98,25 @@ def _read_bettor_seats(intent: Body) -> list[object]:
     return [bet[0] for bet in bets if isinstance(bet, list | tuple) and bet]
 
 
-def _describe_facts(facts: Body) -> str:
+def _describe_facts(facts: Body, earlier_bets: Sequence[Sequence[object]]) -> str:
     if not facts:
         return "not recorded yet"
+    player, action = facts.get("player"), _ACTION_BY_NAME.get(str(facts.get("action")))
     if not marks_round_loser(facts):
-        return f"{facts.get('player')}: {facts.get('action')}"
+        bettor, last_name = earlier_bets[-1] if earlier_bets else ("", "")
+        last_bet = _ACTION_BY_NAME.get(str(last_name))
+        if action is None:
+            return f"{player}: {facts.get('action')}"
+        return f"{player} {action_predicate(action, last_bet, str(bettor))}"
     hands = facts.get("hands")
     items = hands.items() if isinstance(hands, Mapping) else ()
     lists = [(name, cards) for name, cards in items if isinstance(cards, list | tuple)]
     hands_text = "; ".join(f"{name} {', '.join(map(str, cards))}" for name, cards in lists)
-    return f"{facts.get('player')} loses. {hands_text}"
+    return f"{player} lost the round. The hands were: {hands_text}"
 
 
-_LoggedAction = Annotated[
-    int, by_name_validator({action_name(action): action for action in (*range(len(BETS)), CHECK)})
-]
+_ACTION_BY_NAME = {action_name(action): action for action in (*range(len(BETS)), CHECK)}
+_LoggedAction = Annotated[int, by_name_validator(_ACTION_BY_NAME)]
 """Logged action, by its name in the log."""
 
 

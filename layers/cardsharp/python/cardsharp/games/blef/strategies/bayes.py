@@ -13,7 +13,7 @@ from functools import reduce
 from operator import or_
 from random import Random
 
-from cardsharp.games.blef.actions import BETS, CHECK, action_name
+from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import MIN_PLAYERS
 from cardsharp.games.blef.strategies import (
@@ -24,13 +24,13 @@ from cardsharp.games.blef.strategies import (
 )
 from cardsharp.games.blef.strategies.bet_probabilities import bet_probabilities, card_bits
 from cardsharp.games.blef.strategies.equilibrium import MixedStrategy, equilibrium_strategy
+from cardsharp.games.blef.strategies.explanations import explain_choice
 from cardsharp.games.blef.strategies.opponent_model import OpponentModel
 from cardsharp.games.blef.strategies.worlds import (
     NO_OPPONENT_MODELS,
     BlefWorld,
     sample_worlds,
 )
-from cardsharp.play.strategy import format_percent
 
 _SURPRISE_WEIGHT = (
     0.1  # weight of an unexpected check, after which only the truth of the bet counts
@@ -45,9 +45,7 @@ With three players and more there are fewer worlds, and they differ more from th
 """
 
 _MIN_PROBABILITY = 0.001  # distance from 0 and 1 of any probability that the hand does not decide
-_TYPICAL_OPPONENTS = "If the others bet by their cards as most do:"
-_MODELLED_OPPONENTS = "If the others go on as in the rounds before:"
-"""Assumption about the opponents, whose cards are only estimated."""
+_MODELLED_OPPONENTS = "The others are assumed to bet as in the rounds before."
 
 _PERCENT = 0.01
 _MAX_OPTIONS = 5
@@ -205,15 +203,11 @@ class Bayes:
         legal_choices(position)
         solved = equilibrium_strategy(position)
         if solved is not None:
-            intro = "This round is solved; here its equilibrium"
-            return sample_decision(solved, self._rng, intro, "equilibrium")
+            return sample_decision(position, solved, self._rng, "equilibrium")
         decision = best_decision(position, evaluate_bets(position, opponent_models))
-        assumed = (
-            _MODELLED_OPPONENTS
-            if opponent_models and position.earlier_rounds
-            else _TYPICAL_OPPONENTS
-        )
-        return replace(decision, reason=f"{assumed} {decision.reason}")
+        if opponent_models and position.earlier_rounds:
+            return replace(decision, reason=f"{_MODELLED_OPPONENTS} {decision.reason}")
+        return decision
 
 
 def best_decision(position: BlefPosition, evaluation: BetProbabilityEstimates) -> BlefDecision:
@@ -231,9 +225,10 @@ def best_decision(position: BlefPosition, evaluation: BetProbabilityEstimates) -
         )
     options.sort(key=lambda option: -option.value)
     best = options[0]
+    bet, beliefs = last_bet if best.action == CHECK else best.action, evaluation.bet_probabilities
     return BlefDecision(
         best.action,
-        _describe_reason(best, evaluation, last_bet),
+        explain_choice(position, best.action, None if bet is None else beliefs[bet]),
         tuple(options[: _MAX_OPTIONS + 1]),
     )
 
@@ -253,9 +248,9 @@ def _evaluate_bets(evaluation: BetProbabilityEstimates, bets: list[int]) -> list
 
 
 def sample_decision(
+    position: BlefPosition,
     mixed_strategy: MixedStrategy,
     rng: Random,
-    reason: str,
     source: str,
     min_probability: float = 0.0,
 ) -> BlefDecision:
@@ -267,24 +262,4 @@ def sample_decision(
         for candidate, often in mixed_strategy
         if often >= min_probability or candidate == action
     )
-    action_text = f"{action_name(action)} with {format_percent(dict(mixed_strategy)[action])}"
-    return BlefDecision(action, f"{reason} has {action_text}.", options)
-
-
-def _describe_reason(
-    best: BlefOption, estimate: BetProbabilityEstimates, last_bet: int | None
-) -> str:
-    bet_text = (
-        ""
-        if last_bet is None
-        else f"{action_name(last_bet)} {describe_probability(estimate.bet_probabilities[last_bet])}"
-    )
-    if best.action == CHECK:
-        return f"{bet_text}; no bet does better than the check."
-    condition = f", while {bet_text}" if bet_text else ""
-    return (
-        f"{action_name(best.action)} "
-        f"{describe_probability(estimate.bet_probabilities[best.action])}, and with it we "
-        "do not lose "
-        f"the round with {describe_percentage(best.value)}{condition}."
-    )
+    return BlefDecision(action, explain_choice(position, action), options)

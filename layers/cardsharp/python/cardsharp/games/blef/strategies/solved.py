@@ -39,6 +39,4 @@ class Solved:
         )
         if mixed is None:
             return self._bayes.decide(position)
-        return sample_decision(
-            mixed, self._rng, "The table of this round", "table", _MIN_PROBABILITY
-        )
+        return sample_decision(position, mixed, self._rng, "table", _MIN_PROBABILITY)

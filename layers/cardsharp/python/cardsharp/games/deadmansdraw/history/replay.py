@@ -20,10 +20,10 @@ from cardsharp.games.deadmansdraw.events import (
     StackDelta,
     TurnDelta,
     TurnEnded,
-    describe_events,
 )
 from cardsharp.games.deadmansdraw.history.log_records import public_state_body
 from cardsharp.games.deadmansdraw.position import PastMove, PublicInfoTracker
+from cardsharp.games.deadmansdraw.sentences import turn_predicate
 from cardsharp.store.match_log import Body, MatchRecord, MoveRecord
 
 Banks = tuple[Bank, Bank]
@@ -207,7 +207,7 @@ def _to_replay_step(move: MoveRecord) -> EventReplayStep:
         sequence=move.sequence,
         turn=turn,
         seat=seat,
-        description=describe_events(events),
+        description="",
         public_state={},
         decision=decision,
         played_at=at,
@@ -244,12 +244,25 @@ def _add_public_states(
     group: Iterable[EventReplayStep], public_info: PublicInfoTracker, *, includes_unseen: bool
 ) -> Iterator[EventReplayStep]:
     public_info.last_turn_result = None
+    scores = [bank.score for bank in public_info.banks]
     for step in group:
         public_info.apply_move(step.past_move)
+        seat = step.seat or 0
+        step = replace(  # noqa: PLW2901 - the step with its text
+            step,
+            description=_describe_step(step, public_info.banks[seat].score - scores[seat]),
+        )
         state = public_state_body(
             public_info.position_for(0, step.turn, ()), public_info.last_turn_result
         )
         yield replace(step, public_state=state if includes_unseen else {**state, "unseen": None})
+
+
+def _describe_step(step: EventReplayStep, gain: int) -> str:
+    """Return what the player did; `gain` is the change of the player's score in the turn."""
+    if not step.events:
+        return "not recorded yet"
+    return turn_predicate(step.events, gain) or "began"
 
 
 def _find_turn_delta(group: Iterable[EventReplayStep]) -> TurnDelta | None:

@@ -14,7 +14,7 @@ from cardsharp.games.deadmansdraw.actions import (
     PendingEffect,
     respond,
 )
-from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Card, Suit, anchored_count
+from cardsharp.games.deadmansdraw.cards import SERVER_DECK
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import (
     DeadMansDrawDecision,
@@ -23,14 +23,7 @@ from cardsharp.games.deadmansdraw.strategies import (
     ProbabilityOption,
     strategy,
 )
-from cardsharp.games.deadmansdraw.strategies.position_features import (
-    answer_would_bust,
-    bank_gain,
-    bank_loss,
-    busting_card_count,
-    suits_in_play,
-    total_bank_gain,
-)
+from cardsharp.games.deadmansdraw.strategies.explanations import describe_option, explain_choice
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     CARD_NUMBER,
     NO_CARD,
@@ -53,7 +46,6 @@ from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearc
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp.games.deadmansdraw.strategies.steady import Steady
-from cardsharp.play.strategy import format_percent
 
 WEIGHT_FILE = "captain"
 # leave the card that an Oracle showed, and continue the turn
@@ -90,7 +82,7 @@ class Captain:
         weighing = OptionEvaluator(position, search, self._is_late)
         options = weighing.evaluate_options()
         best = max(options, key=lambda option: option.value)
-        return DeadMansDrawDecision(best.action, _explain_choice(best, options), options)
+        return DeadMansDrawDecision(best.action, explain_choice(position, best.action), options)
 
 
 @strategy("captain")
@@ -213,7 +205,7 @@ class OptionEvaluator:
         return 1.0 - search.value_of_stopping(SimulatedTurn(swapped))
 
     def _build_option(self, action: Action, value: float) -> PointsOption:
-        return ProbabilityOption(action, value, _describe_option(self.position, action))
+        return ProbabilityOption(action, value, describe_option(self.position, action))
 
 
 # `adaptive` searches again with other weights, which an exact endgame does not use
@@ -266,57 +258,3 @@ def _action_sort_key(action: Action) -> int:
     if action.card is None:
         return len(SERVER_DECK) + (action == END_TURN)
     return CARD_NUMBER[action.card]
-
-
-# --- reasons ---------------------------------------------------------------------------------
-
-
-def _describe_option(position: DeadMansDrawPosition, action: Action) -> str:
-    """Return a note on the gain or the risk of an option."""
-    pending, area = position.pending, position.play_area
-    if action == END_TURN:
-        treasure = {Suit.CHEST, Suit.KEY} <= suits_in_play(position)
-        bonus = f" and up to {len(area)} bonus cards" if treasure else ""
-        return f"banks {total_bank_gain(position.own_bank, area)}{bonus}"
-    if pending is not None and action.card is not None:
-        note = _describe_answer(position, pending, action.card)
-        return f"{note}, busts" if answer_would_bust(position, action.card) else note
-    known_top, unseen = position.known_top, position.unseen
-    if known_top is not None:
-        return (
-            f"{known_top} is next and "
-            f"{'busts' if known_top.suit in suits_in_play(position) else 'is safe'}"
-        )
-    saved = total_bank_gain(position.own_bank, area[: anchored_count(area)])
-    anchor_note = f", the Anchor saves {saved}" if saved else ""
-    risk = busting_card_count(position) / len(unseen) if unseen else 0.0
-    return f"busts {format_percent(risk)}{anchor_note}"
-
-
-def _describe_answer(position: DeadMansDrawPosition, pending: PendingEffect, card: Card) -> str:
-    match pending.effect_type:
-        case EffectType.CANNON | EffectType.SWORD:
-            return f"costs the opponent {bank_loss(position.opponent_bank, card)}"
-        case EffectType.HOOK:
-            return f"puts {bank_loss(position.own_bank, card)} at stake again"
-        case EffectType.ORACLE:
-            return "is the next card"
-        case _:
-            return f"would bank {bank_gain(position.own_bank, card)}"
-
-
-def _explain_choice(best: PointsOption, options: Sequence[PointsOption]) -> str:
-    """Return one sentence with the reason for playing `best`."""
-    verb = {DRAW: "Draw", END_TURN: "Stop"}.get(best.action, str(best.action))
-    alternatives = sorted(
-        (o for o in options if o is not best), key=lambda o: o.value, reverse=True
-    )
-    win_text = f"{format_percent(best.value)} to win"
-    if not alternatives:
-        return f"{verb}: there is no choice; {win_text}, {best.note}."
-    alternative_name = {DRAW: "drawing", END_TURN: "stopping"}.get(alternatives[0].action)
-    against = (
-        f"against {format_percent(alternatives[0].value)} for "
-        f"{alternative_name or alternatives[0].action}"
-    )
-    return f"{verb}: {win_text} {against}; {best.note}."

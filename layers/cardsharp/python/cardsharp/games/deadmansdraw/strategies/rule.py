@@ -10,6 +10,7 @@
 from collections.abc import Sequence
 from random import Random
 
+from cardsharp.core.sentences import count_text
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, EffectType, respond
 from cardsharp.games.deadmansdraw.cards import Card, Suit, anchored_count, deck_sort_key
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
@@ -66,9 +67,10 @@ def decide_stop_or_draw(position: DeadMansDrawPosition) -> DeadMansDrawDecision:
     bad = busting_card_count(position)
     good = len(position.unseen) - bad
     stops = lost_points * bad >= DRAW_POINTS * good
+    comparison = "at least" if stops else "less than"
     reason = (
-        f"{lost_points} points x {bad} bad cards {'>=' if stops else '<'} {DRAW_POINTS} x "
-        f"{good} good ones."
+        f"{count_text(lost_points, 'point')} \N{MULTIPLICATION SIGN} {count_text(bad, 'bad card')} "
+        f"is {comparison} {DRAW_POINTS} \N{MULTIPLICATION SIGN} {count_text(good, 'good card')}."
     )
     return DeadMansDrawDecision(END_TURN if stops else DRAW, reason)
 

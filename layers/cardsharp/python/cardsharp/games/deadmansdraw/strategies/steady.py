@@ -11,6 +11,7 @@ from cardsharp.games.deadmansdraw.actions import (
 from cardsharp.games.deadmansdraw.cards import Card
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision, PointsOption, strategy
+from cardsharp.games.deadmansdraw.strategies.explanations import explain_choice
 from cardsharp.games.deadmansdraw.strategies.lookahead import ActionEvaluator
 from cardsharp.games.deadmansdraw.strategies.position_features import (
     answer_would_bust,
@@ -36,8 +37,8 @@ class Steady:
         """Return the action of the highest value."""
         weighing = _PositionEvaluation(position)
         options = tuple(map(weighing.option, position.legal_actions()))
-        ranked = sorted(options, key=_option_sort_key, reverse=True)
-        return DeadMansDrawDecision(ranked[0].action, weighing.explain_choice(*ranked[:2]), options)
+        best = max(options, key=_option_sort_key)
+        return DeadMansDrawDecision(best.action, explain_choice(position, best.action), options)
 
 
 def _option_sort_key(option: PointsOption) -> tuple[float, int]:
@@ -75,18 +76,6 @@ class _PositionEvaluation:
             )
         value = self.look.value_of_answer(pending, action.card)
         return PointsOption(action, value, self._describe_answer(pending, action.card))
-
-    def explain_choice(self, best: PointsOption, second: PointsOption | None = None) -> str:
-        """Return one sentence on the reason for playing `best`."""
-        action, pending = best.action, self.position.pending
-        if action.type is ActionType.END_TURN:
-            return f"Stop: {self._describe_points()} on the table, {self._describe_next_card()}."
-        if second is None:
-            return f"{action}: the only choice, {best.note}."
-        ahead = f"{best.value - second.value:.1f} points better than {second.action}"
-        if pending is None:
-            return f"Draw: {ahead}, {self._describe_next_card()}."
-        return f"{action}: {ahead}, {best.note}."
 
     def _describe_points(self) -> str:
         current_lead = self.position.own_bank.score - self.position.opponent_bank.score

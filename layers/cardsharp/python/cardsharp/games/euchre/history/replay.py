@@ -5,13 +5,22 @@ a match.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
-from cardsharp.analysis.replay import ReplayStep, StoredDecision, parse_record
+from cardsharp.analysis.replay import (
+    Header,
+    ReplayStep,
+    StoredDecision,
+    header_of,
+    parse_record,
+)
 from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Defend, Discard, Play
 from cardsharp.games.euchre.cards import DECK, SUIT_NAMES, SUITS, Card, card_name, parse_card
 from cardsharp.games.euchre.public_state import DEALER, TRICKS, PublicState
 from cardsharp.games.euchre.rules import TURN_CARD_INDEX
+from cardsharp.games.euchre.sentences import action_predicate, add_trick_winner
 from cardsharp.games.euchre.service.deal_store import (
     BidEvent,
     DealRecord,
@@ -65,25 +74,77 @@ def dealt_cards(record: MatchRecord) -> tuple[Card, ...] | None:
     return cards if sorted(cards) == list(DECK) else None
 
 
-def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[ReplayStep]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealReplayStep(ReplayStep):
+    """Step of a deal, with the public state before it.
+
+    `score` is that of the match at the start of the deal, of seats 0 and 2 and of seats 1 and 3;
+    None if it is not recorded.
+    """
+
+    previous_state: PublicState
+    score: tuple[int, int] | None = None
+
+
+def player_at(header: Header, seat: int) -> str:
+    """Return the player at a seat of the deal for the owner of the log, "" if it is not recorded.
+
+    Logs of earlier releases list the players by their seats in the match and not in the deal.
+    Of these only our own side is known.
+    """
+    if seat in header.seats:
+        return header.seats[seat]
+    is_by_deal = len(header.players) == len(SEAT_NAMES) and all(
+        header.players[own_seat] == name for own_seat, name in header.seats.items()
+    )
+    return header.players[seat] if is_by_deal else ""
+
+
+def seat_name(header: Header, seat: int) -> str:
+    """Return the name of a seat in a sentence: "the dealer", or that of its player.
+
+    Strategies are not named, because spectators read these sentences, too.
+
+    >>> seat_name(Header(names=SEAT_NAMES), 3), seat_name(Header(names=("a", "b", "a", "b")), 1)
+    ('the dealer', 'b (second)')
+    """
+    names = header.names or header.players
+    if len(names) != len(SEAT_NAMES) or names == SEAT_NAMES:
+        return f"the {SEAT_NAMES[seat]}{'' if seat == DEALER else ' player'}"
+    return names[seat] if names.count(names[seat]) == 1 else f"{names[seat]} ({SEAT_NAMES[seat]})"
+
+
+def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[DealReplayStep]:
     """Yield the steps of a deal; raises `StoreError` if an event or a decision cannot be read."""
     turned = record.header.get("turnCard")
     table = PublicState(parse_card(turned) if isinstance(turned, str) else DECK[0])
+    name_of, score = partial(seat_name, header_of(record)), _parse_score(record)
     for move in moves:
         decision_type, seat, action = decision_in_event(event_from_move(move))
-        spoken, intent = table.describe(action), move.intent
+        previous_state, intent = table, move.intent
         thought = None if intent is None else _parse_logged_decision(intent, table)
         table = table.with_action(seat, action)
         # Only the dealer may know its discard.
         hidden = decision_type is DecisionType.DISCARD and intent is None
-        yield ReplayStep(
+        predicate = action_predicate(previous_state, action, is_card_visible=not hidden)
+        yield DealReplayStep(
             sequence=move.sequence,
             turn=move.sequence + 1,
             seat=seat,
-            description="discard" if hidden else spoken,
+            description=add_trick_winner(predicate, action, table, seat, name_of),
             public_state={"turnCard": turned, **public_state_body(table)},
             decision=thought,
+            previous_state=previous_state,
+            score=score,
         )
+
+
+def _parse_score(record: MatchRecord) -> tuple[int, int] | None:
+    """Return the recorded score at the start of the deal; None if it cannot be read."""
+    match record.header.get("score"):
+        case [int(first_points), int(second_points)]:
+            return first_points, second_points
+    return None
 
 
 def public_state_body(public_state: PublicState, first_seat: int = 0) -> dict[str, object]:

@@ -32,6 +32,7 @@ from cardsharp.games.euchre.strategies import (
 )
 from cardsharp.games.euchre.strategies.bidding import card_mask, value_hand
 from cardsharp.games.euchre.strategies.double_dummy import DoubleDummySolver
+from cardsharp.games.euchre.strategies.explanations import explain_choice
 from cardsharp.games.euchre.strategies.playout import (
     play_order,
     playout_points,
@@ -166,15 +167,19 @@ class Pimc:
     ) -> EuchreDecision:
         """Return the choice with the most expected points; evaluate `extra_actions` in any case."""
         if len(position.legal_actions) == 1:
-            return EuchreDecision(position.legal_actions[0], "The only choice.")
+            return EuchreDecision(position.legal_actions[0], "No other action is allowed.")
         find = _prepare_plays if position.decision_type is DecisionType.PLAY else _prepare_contracts
         choices = find(position, extra_actions)
         if len(choices.actions) == 1:
-            return EuchreDecision(choices.actions[0], "The only choice worth a thought.")
+            only = choices.actions[0]
+            return EuchreDecision(only, explain_choice(position, only))
         race, cut = self._evaluate_choices(position, choices)
         if not race.worlds:
             fallback = RuleBased().decide(position)
-            return EuchreDecision(fallback.action, f"No world fits the view. {fallback.reason}")
+            return EuchreDecision(
+                fallback.action,
+                f"No deal fits what has been seen, so a rule decides. {fallback.reason}",
+            )
         options = tuple(
             EuchreOption(
                 action,
@@ -183,8 +188,9 @@ class Pimc:
             )
             for choice_index, action in enumerate(choices.actions)
         )
-        reason = f"Most points over {race.worlds} worlds."
-        return EuchreDecision(choices.actions[race.leader], reason, options, race.worlds, cut)
+        best = choices.actions[race.leader]
+        reason = explain_choice(position, best)
+        return EuchreDecision(best, reason, options, race.worlds, cut)
 
     def _evaluate_choices(
         self, position: EuchrePosition, choices: _EvaluationTask

@@ -48,17 +48,20 @@ def _decide_bid(position: EuchrePosition) -> EuchreDecision:
         EuchreOption(Bid(suit), None, f"{hand_value.value_by_suit[suit] / 1000:.2f} tricks")
         for suit in hand_value.value_by_suit
     )
-    side = "Below" if hand_value.best_bid == PASS else "At least"
-    return EuchreDecision(
-        hand_value.best_bid, f"{side} {hand_value.threshold / 1000:.2f} tricks.", options
+    comparison = "fewer than" if hand_value.best_bid == PASS else "at least"
+    value = hand_value.value_by_suit[hand_value.best_suit]
+    reason = (
+        f"The hand is worth {value / 1000:.2f} tricks, {comparison} the "
+        f"{hand_value.threshold / 1000:.2f} that a call needs."
     )
+    return EuchreDecision(hand_value.best_bid, reason, options)
 
 
 def _decide_discard(position: EuchrePosition) -> EuchreDecision:
     cards = trump_layout(position.public_state.turn_card & 3)
     offered = [action.card for action in position.legal_actions if isinstance(action, Discard)]
     card = cards.best_discard(cards.to_mask(position.hand), cards.to_mask(offered))
-    return EuchreDecision(Discard(cards.number[card]), "The card that is missed least.")
+    return EuchreDecision(Discard(cards.number[card]), "It is the card that is missed least.")
 
 
 # --- card play by `card_play_rules`; these functions add the reason -----------------------------
@@ -67,7 +70,7 @@ def _decide_discard(position: EuchrePosition) -> EuchreDecision:
 def _decide_play(position: EuchrePosition) -> EuchreDecision:
     cards = [action.card for action in position.legal_actions if isinstance(action, Play)]
     if len(cards) == 1:
-        return EuchreDecision(Play(cards[0]), "The only card allowed.")
+        return EuchreDecision(Play(cards[0]), "It is the only card allowed.")
     call = position.public_state.require_trump_call
     bits = trump_layout(call.suit)
     decide = _choose_follow if position.public_state.current_trick else _choose_lead
@@ -93,9 +96,12 @@ def _choose_lead(
         # With a side card added (the lowest bit), the rule still leads trumps: it wants to draw
         # them.
         draws = lead(hand | 1, hidden, place, is_first_trick) == card
-        return card, "Draws trumps." if draws else "Only trumps are left."
+        return card, "It draws trumps." if draws else "Only trumps are left."
     higher = hidden & bits.suit[card] & -(card << 1)
-    return card, "Short suit, low." if higher else "High card of its suit."
+    return (
+        card,
+        "It is the low card of a short suit." if higher else "No higher card of its suit is left.",
+    )
 
 
 def _choose_follow(
@@ -117,8 +123,9 @@ def _choose_follow(
     if not (hand & led or hand & bits.trumps) & (led | bits.trumps) & -(best << 1):
         return card, "The trick is lost."
     if is_last or card & bits.trumps:
-        return card, "The cheapest card that wins."
+        return card, "It is the cheapest card that wins."
     if hidden & led < card:
-        return card, "The highest card of the suit."
-    subject = "The partner leads" if partners else "The cheapest card that leads"
-    return card, f"{subject} so far."
+        return card, "It is the highest card of the suit."
+    if partners:
+        return card, "The partner is winning the trick so far."
+    return card, "It is the cheapest card that beats the others so far."
