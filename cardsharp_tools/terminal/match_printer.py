@@ -21,6 +21,7 @@ from cardsharp.analysis.replay import (
     step_json,
 )
 from cardsharp.core.sentences import YOU, capitalise, count_text
+from cardsharp.core.time_format import format_start, format_time_limit
 from cardsharp.errors import ConfigError
 from cardsharp.play.game import Game
 from cardsharp.play.strategy import format_percent, ranked
@@ -270,11 +271,11 @@ def print_title(console: Console, record: MatchRecord, players: str) -> None:
     """Print the match and its settings."""
     header = header_of(record)
     console.print(f"match {record.match_id}: {players}", style="bold")
-    facts = [f"started {record.started_at:%Y-%m-%d %H:%M:%S} UTC"]
+    facts = [f"started {format_start(record.started_at, with_seconds=True)}"]
     if header.tags:
         facts.append(f"tags {' '.join(header.tags)}")
     if header.timeout_seconds is not None:
-        facts.append(f"{header.timeout_seconds:g} s a move")
+        facts.append(f"{format_time_limit(header.timeout_seconds)} a move")
     console.print(", ".join(facts), style="dim")
 
 

@@ -312,7 +312,10 @@ def test_the_emulator_plays_the_same_match_through_sqs_and_dynamodb(isolated_cli
 
 
 def test_the_sample_final_is_displayed_without_a_log(cli: Cli) -> None:
-    assert "both seats, 55 : 51, in 18 turns" in cli("show", "final-2023").out
+    """It has the date and time limit of the contest; its time of day is not recorded."""
+    shown = cli("show", "final-2023").out
+    assert "both seats, 55 : 51, in 18 turns" in shown
+    assert "started 2023-02-03, tags Day5_Round11 Day5, 7 s a move\n" in shown
     assert (
         "We made no decision in turn 3, which Pathormous Almasastic played."
         in cli("why", "final-2023", "3").err

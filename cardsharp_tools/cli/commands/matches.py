@@ -10,6 +10,7 @@ import cyclopts
 from cyclopts import Parameter, validators
 
 from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
+from cardsharp.core.time_format import format_start
 from cardsharp.errors import ConfigError
 from cardsharp.store.match_log import MatchRecord, MatchStatus
 from cardsharp_tools.cli.app import find_command
@@ -151,7 +152,7 @@ def _build_cells(record: MatchRecord) -> tuple[str, ...]:
         return record.match_id, "", "", "cannot be read", "", ""
     header, outcome = header_of(record), outcome_of(record)
     labels = PlayerLabels.from_header(header)
-    started = record.started_at.strftime("%Y-%m-%d %H:%M:%S")
+    started = format_start(record.started_at, with_seconds=True).removesuffix(" UTC")
     players = labels.title() if header.players else ""
     if not header.players and header.names:  # a table, of which all are known once it is over
         players = " v ".join((outcome and outcome.names) or (*header.names, "?"))

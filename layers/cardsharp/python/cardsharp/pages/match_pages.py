@@ -12,6 +12,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from cardsharp.analysis.replay import StoredDecision, StoredOption
+from cardsharp.core.time_format import format_start
 from cardsharp.pages.analysis_view import AnalysisView
 from cardsharp.pages.assets import BASE_ASSETS, bundled_script
 from cardsharp.pages.board_renderer import EMPTY_MARKUP
@@ -276,7 +277,7 @@ def _find_navigation_steps(match: RenderedMatch, at: int) -> dict[str, int]:
 def _summarize_match(match: RenderedMatch) -> str:
     """Return the summary of a match in one line: game, time, tags and result."""
     header = match.header
-    facts = [match.game.title, f"{match.record.started_at:%Y-%m-%d %H:%M} UTC"]
+    facts = [match.game.title, format_start(match.record.started_at)]
     if header.tags:
         facts.append(" ".join(header.tags))
     facts.append(_describe_outcome(match) if match.is_over else "live")

@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute, Route
 from cardsharp.analysis.match_listing import is_match_of
 from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
 from cardsharp.core.limits import MATCHES_PER_PAGE
+from cardsharp.core.time_format import format_start
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.pages import match_pages as texts
 from cardsharp.pages.analysis_view import AnalysisView, build_analysis_view
@@ -301,5 +302,5 @@ def _build_list_row(site: SiteInfo, record: MatchRecord) -> MatchListRow:
     scores = None if outcome is None else outcome.scores
     score = " : ".join(map(str, scores or ()))
     result = "" if outcome is None else outcome.result
-    started = f"{record.started_at:%Y-%m-%d %H:%M}"
+    started = format_start(record.started_at).removesuffix(" UTC")
     return MatchListRow(link, live, players, (get_game(header.game).title, result, score, started))

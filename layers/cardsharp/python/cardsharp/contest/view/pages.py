@@ -15,6 +15,7 @@ from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.view.bracket_layout import BracketLayout
 from cardsharp.contest.view.overview import ContestOverview
 from cardsharp.contest.view.progress import ContestProgress
+from cardsharp.core.time_format import format_time_limit
 from cardsharp.core.time_zones import to_local
 from cardsharp.pages.templates import SiteInfo, standalone_page, template_environment
 
@@ -146,6 +147,7 @@ def contest_template_environment(*more: BaseLoader) -> Environment:
         "shown": format_points,
         "local": to_local,
         "minutes": format_minutes,
+        "time_limit": format_time_limit,
         "quoted": partial(quote, safe=""),
     }
     return environment

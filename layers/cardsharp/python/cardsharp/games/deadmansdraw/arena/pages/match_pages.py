@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from cardsharp.core.time_format import format_time_limit
 from cardsharp.errors import InvalidInput, RulesError, WriteConflict
 from cardsharp.games.deadmansdraw.actions import action_json
 from cardsharp.games.deadmansdraw.arena.access.body_reader import read_form
@@ -186,6 +187,7 @@ class ArenaPages(GeneralArenaPages):
             dummy=mover == DUMMY_ID,
             choices=legal_actions(match.state),
             board=BOARD_RENDERER,
+            time_limit=format_time_limit(match.params.timeout) if match.params.timeout else "",
         )
 
     def _compute_visible_times(self, match: ArenaMatch) -> list[datetime]:
