@@ -173,6 +173,11 @@ def overflowing_elements(page: Page) -> dict[int, list[str]]:
     return {width: elements for width, elements in overflow_by_width.items() if elements}
 
 
+def elements_out_of_view(page: Page, selector: str) -> list[str]:
+    """Return the matching elements that a user would have to scroll to see completely."""
+    return page.evaluate(f"(selector) => {{ {_SCRIPT}; return outOfView(selector); }}", selector)
+
+
 def check_page(page: Page, name: str) -> None:
     """Save a screenshot; assert that axe finds nothing and that no element overflows."""
     save_screenshot(page, name)

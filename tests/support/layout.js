@@ -30,7 +30,7 @@ const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walk.nextNode()) {
   const node = walk.currentNode, parent = node.parentElement;
   if (!node.textContent.trim() || ["SCRIPT", "STYLE", "NOSCRIPT", "OPTION", "title"].includes(parent.nodeName)) continue;
-  if (parent.closest("[hidden], .symbols") || floats(parent)) continue;
+  if (parent.closest("[hidden], .symbols, details:not([open]) > :not(summary)") || floats(parent)) continue;
   const range = document.createRange();
   range.selectNodeContents(node);
   const box = seen(range);
@@ -50,7 +50,7 @@ for (let i = 0; i < texts.length; i++) {
 }
 
 const boxes = [...document.querySelectorAll(".part, .card, .button, button, svg.box, .pairing, .table, .curve, tr")]
-  .filter((one) => !floats(one)).map((one) => ({one, box: seen(one)})).filter(({box}) => box);
+  .filter((one) => !floats(one) && !one.closest("details:not([open]) > :not(summary)")).map((one) => ({one, box: seen(one)})).filter(({box}) => box);
 boxes.sort((a, b) => a.box.top - b.box.top);
 for (let i = 0; i < boxes.length; i++)
   for (let j = i + 1; j < boxes.length && boxes[j].box.top < boxes[i].box.bottom - 2; j++) {
@@ -92,6 +92,19 @@ function wide() {
   return [document.documentElement, ...document.querySelectorAll("body *")]
     .filter((one) => (one === document.documentElement || place(one)) && one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
     .map((one) => `${called(one)} has ${one.scrollWidth} px in ${one.clientWidth}`);
+}
+
+// What matches, has a size, and is not completely on the screen or lies under a bar that floats.
+function outOfView(selector) {
+  const bottom = document.documentElement.clientHeight;
+  const covers = [...document.querySelectorAll("body *")].filter((one) => getComputedStyle(one).position === "sticky");
+  return [...document.querySelectorAll(selector)].filter((one) => {
+    const box = one.getBoundingClientRect();
+    if (!box.width || !box.height) return false;
+    const covered = covers.some((cover) => !cover.contains(one) && !one.contains(cover) && cover.getBoundingClientRect().top < box.bottom - 1
+      && cover.getBoundingClientRect().bottom > box.top + 1 && cover.getBoundingClientRect().left < box.right && cover.getBoundingClientRect().right > box.left);
+    return box.top < 0 || box.bottom > bottom + 1 || covered;
+  }).map((one) => `${called(one)} ends at ${Math.round(one.getBoundingClientRect().bottom)} of ${bottom}`);
 }
 
 function sketch() {

@@ -38,8 +38,8 @@ export function show(number) {
   $("count").textContent = `${at} of ${steps.length}`;
   $("slider").value = String(at);
   if ($("branching")) $("branching").value = String(at);
-  mark();
   judge();
+  mark();
   if (location.hash !== `#${at}`) history.replaceState(null, "", `#${at}`);
 }
 
@@ -78,6 +78,7 @@ function explain(analysis) {
     jump(() => Math.round(1 + share * (steps.length - 1)));
   });
   judge();
+  mark(); // the list has less room beside an analysis
 }
 
 function judge() {
@@ -141,7 +142,8 @@ function mark() {
   link.setAttribute("aria-current", "step");
   const list = $("turns");
   if (list.scrollHeight > list.clientHeight) {
-    list.scrollTop = link.offsetTop - list.offsetTop - list.clientHeight / 2;
+    const above = link.getBoundingClientRect().top - list.getBoundingClientRect().top;
+    list.scrollTop += above - list.clientHeight / 2;
   }
 }
 
@@ -211,6 +213,10 @@ function wire() {
   $("slider").addEventListener("input", () => jump(() => Number($("slider").value)));
   $("play").addEventListener("click", () => play(playing === null));
   $("flip").addEventListener("click", flip);
+  $("more").addEventListener("click", () => { // on a small screen, where one row holds the usual ones
+    const open = $("more").parentElement.classList.toggle("open");
+    $("more").setAttribute("aria-expanded", String(open));
+  });
   window.addEventListener("hashchange", () => { if (named() && named() !== at) jump(named); });
   document.addEventListener("keydown", (pressed) => {
     if (pressed.ctrlKey || pressed.metaKey || pressed.altKey || pressed.target.matches?.("input, select")) return;
@@ -221,7 +227,7 @@ function wire() {
     else return;
     pressed.preventDefault();
   });
-  for (const id of ["slider", "play"]) $(id).hidden = false;
+  for (const id of ["slider", "play", "more"]) $(id).hidden = false;
   $("speed").parentElement.hidden = false;
   $("flip").hidden = !board.querySelector('[data-part="seat1"]');
 }
