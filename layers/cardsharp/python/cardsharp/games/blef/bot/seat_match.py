@@ -71,7 +71,7 @@ class BlefJoinGameOrder(service_seats.JoinGameOrder):
     @classmethod
     def _check_nickname(cls, value: str) -> str:
         if not is_nickname(value):
-            raise ValueError("a nickname is a letter, then letters and digits")
+            raise ValueError("a nickname is a letter, then letters, digits and underscores")
         return value
 
     @staticmethod

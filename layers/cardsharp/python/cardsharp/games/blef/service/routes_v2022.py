@@ -1,12 +1,13 @@
 """Today's generation of the API: other words, the same games (docs/spec/blef-next.md)."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
-from cardsharp.games.blef.actions import BETS, CHECK
+from cardsharp.games.blef.actions import BETS, CHECK, Bet
 from cardsharp.games.blef.service import routes, wire, wire_v2022
 from cardsharp.games.blef.service.error_tables import ERRORS_V2022
 from cardsharp.games.blef.service.service import DEFAULT_BOTS, BlefService, StateQuery
@@ -182,13 +183,27 @@ def lobby_page() -> ApiResponse:
         template_environment,
     )
 
-    script = _read_page_file("lobby.js")
-    for name, value in (("bets", [bet.name for bet in BETS]), ("agents", BOT_NAMES)):
+    script = _read_page_file("analysis.js") + _read_page_file("lobby.js")
+    values = {
+        "agents": BOT_NAMES,
+        "bets": [bet.name for bet in BETS],
+        "claims": [_claim_json(bet) for bet in BETS],
+    }
+    for name, value in values.items():
         script = script.replace(f"{{{{ {name} }}}}", json.dumps(value))
     page = standalone_page(_read_page_file("lobby.css"), script, may_connect=True)
     site = SiteInfo("Blef", matches_path=".", links=(("Play", "."), ("API", "docs")))
     template = template_environment(FileSystemLoader(_PAGE_FOLDER)).get_template("lobby.html")
     return ApiResponse(template.render(site=site, alone=page), headers=standalone_headers(page))
+
+
+def _claim_json(bet: Bet) -> Mapping[str, object]:
+    """Return what a bet says, for the page's analysis of a finished game."""
+    return {
+        "values": bet.rank_counts,
+        "colours": bet.suit_counts,
+        "exact": sorted((card.value, card.suit) for card in bet.cards),
+    }
 
 
 def _read_page_file(name: str) -> str:

@@ -37,7 +37,9 @@ class StateParamsV2022(GameParams):
 class JoinParamsV2022(GameParams):
     """Parameters of a request to join as a new player."""
 
-    nickname: str | None = Field(None, description="An ASCII letter, then letters and digits.")
+    nickname: str | None = Field(
+        None, description="An ASCII letter, then letters, digits and underscores."
+    )
 
 
 class InviteParamsV2022(GameParams):
