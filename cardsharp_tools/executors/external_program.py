@@ -6,33 +6,25 @@ plays on this machine only: what is deployed starts no programs.
 """
 
 import json
-import os
-import weakref
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from random import Random
-from threading import Lock, Timer
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from zlib import crc32
 
-from pydantic import AfterValidator, BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from cardsharp.errors import ConfigError
 from cardsharp.play.game import Game
 from cardsharp.play.guarded_call import InvalidDecision, call_guarded
 from cardsharp.play.strategy import Decision, Option
 from cardsharp.play.strategy_registry import registry_for
-from cardsharp_tools.executors import hang_monitor
-from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.private_random import private_rng
-from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
-
-T = TypeVar("T")
-
-SLOW_START_SECONDS = 2.0  # seconds in which a process starts without a word
+from cardsharp_tools.executors.subprocess_strategy import (
+    PrintableText,
+    SubprocessStrategy,
+    message_if_slow,
+)
 
 
 class ProtocolCodec(NamedTuple):
@@ -88,26 +80,12 @@ def register_program(command: str, game: Game, name: str = "") -> str:
     return name or command
 
 
-@contextmanager
-def message_if_slow(message: str, delay_seconds: float = SLOW_START_SECONDS) -> Iterator[None]:
-    """Print the message if the block takes longer than `delay_seconds`."""
-    alarm = Timer(delay_seconds, hang_monitor.write_unbuffered, (message,))
-    alarm.start()
-    try:
-        yield
-    finally:
-        alarm.cancel()
-
-
 def _create_opening_position(game: Game) -> object:
     """Return a position at the start of a match."""
     if game.simulation is None:
         raise ConfigError(f"{game.title} cannot be played on this machine: it has no simulation.")
     simulation = game.simulation.load()()
     return simulation.current_position(simulation.initial_state(Random(0)))
-
-
-PrintableText = Annotated[str, AfterValidator(escape_control_chars)]  # may be shown on a terminal
 
 
 class _RatedOption(BaseModel):
@@ -124,67 +102,6 @@ class _ProgramAnswer(BaseModel, hide_input_in_errors=True):
     action: JsonValue
     reason: PrintableText = ""
     options: tuple[_RatedOption, ...] = ()
-
-
-class SubprocessStrategy:
-    """Strategy in a process of its own; its stderr is printed.
-
-    When the strategy is no longer used, its process is kept for the next strategy of the same
-    command, because a start can take seconds.
-    """
-
-    process_class = LineProcess
-
-    def __init__(self, command: str) -> None:
-        self._command, self._lock = command, Lock()
-        self.process = self._acquire_process()
-
-    def request(self, message: bytes, parse: Callable[[bytes], T]) -> T:
-        """Send a message to the program and return the answer as `parse` reads it.
-
-        After an `InvalidDecision` a new process is used.
-        """
-        with self.lock_and_restart_on_failure():
-            response_line = self.process.request(message)
-            print(self.process.read_stderr(), end="")  # noqa: T201 - kept, as from a strategy in Python
-            return parse(response_line)
-
-    @contextmanager
-    def lock_and_restart_on_failure(self) -> Iterator[None]:
-        """Hold the process for this block alone; restart it after an `InvalidDecision`."""
-        with self._lock:  # one that is late is still asked when the next decision is due
-            try:
-                yield
-            except InvalidDecision:
-                self.restart()
-                raise
-
-    def restart(self) -> None:
-        """Replace the process: late output of the old one would be taken for the next answer."""
-        self.process.kill()
-        self.process = self._acquire_process()
-
-    def interrupt(self, exceeded_timeout: timedelta) -> bool:
-        """Kill the process because a decision has exceeded its time limit, and return True.
-
-        Return False for a process that is only starting, which may go on.
-        """
-        was_interrupted: bool = self.process.kill_if_answer_due(exceeded_timeout)
-        return was_interrupted
-
-    @staticmethod
-    def release_process(command: str, process: Any) -> None:  # noqa: ANN401 - of the `kind`
-        """Keep an idle process for the next strategy with the same command."""
-        _idle_processes[os.getpid(), command].append(process)
-
-    def _acquire_process(self) -> Any:  # noqa: ANN401
-        """Return an idle process of this command, or a new one."""
-        idle = _idle_processes[os.getpid(), self._command]
-        process = idle.pop() if idle else self.process_class(self._command)
-        if not process.is_alive:
-            process = self.process_class(self._command)
-        weakref.finalize(self, idle.append, process).atexit = False
-        return process
 
 
 class ProgramStrategy(SubprocessStrategy):
@@ -215,30 +132,14 @@ class ProgramStrategy(SubprocessStrategy):
             else self._rng.getrandbits(32),
         }
 
-        def read(line: bytes) -> Decision[Any]:
-            response = _parse_answer(line)
+        with self.lock_and_restart_on_failure():
+            response = _parse_answer(self.request(json.dumps(request).encode() + b"\n"))
             options = tuple(
                 codec.option(_decode_action(option.action, actions), option.value, option.note)
                 for option in response.options
             )
-            return codec.decision(
-                _decode_action(response.action, actions), response.reason, options
-            )
-
-        return self.request(json.dumps(request).encode() + b"\n", read)
-
-
-_idle_processes: defaultdict[tuple[int, str], list[LineProcess]] = defaultdict(list)
-"""Idle processes, by the process that started them and by command.
-
-A fork must not use the processes of its parent, because both would read the same pipe.
-"""
-
-
-def stop_idle_processes(command: str) -> None:
-    """End the idle processes of a command."""
-    for process in _idle_processes.pop((os.getpid(), command), []):
-        process.kill()
+            action = _decode_action(response.action, actions)
+            return codec.decision(action, response.reason, options)
 
 
 def _parse_answer(line: bytes) -> _ProgramAnswer:

@@ -26,15 +26,16 @@ from cardsharp.play.guarded_call import TIMEOUT_MESSAGE, InvalidDecision
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
-from cardsharp_tools.executors.external_program import (
-    PrintableText,
-    SubprocessStrategy,
-    message_if_slow,
-)
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.path_quoting import unquote_path
 from cardsharp_tools.executors.private_random import PrivateRandom, private_rng
 from cardsharp_tools.executors.strategy_habits import record_decision
+from cardsharp_tools.executors.strategy_import import ImportedStrategy, unique_strategy_name
+from cardsharp_tools.executors.subprocess_strategy import (
+    PrintableText,
+    SubprocessStrategy,
+    message_if_slow,
+)
 
 _STACK_PATTERN = re.compile(
     r"Fatal (?:Python|sandbox) error|Current thread 0x|Thread 0x|Stack \(most recent"
@@ -148,11 +149,10 @@ class StrategyProcess(SubprocessStrategy):
         Raises `InvalidDecision`, with the place in the file, if it fails or is late.
         """
         self.wait_until_imported()
+        request = pickle.dumps((self._player_number, self._rng_or_stopwatch, position))
         try:
-            response = self.request(
-                pickle.dumps((self._player_number, self._rng_or_stopwatch, position)),
-                self._parse_answer,
-            )
+            with self.lock_and_restart_on_failure():
+                response = _parse_answer(self.request(request))
         except InvalidDecision as unfit:
             print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
             raise InvalidDecision(str(unfit)) from None
@@ -169,14 +169,6 @@ class StrategyProcess(SubprocessStrategy):
         options = tuple(option(allowed[at], value, note) for at, value, note in response.options)
         decision: Decision[Any] = codec.decision(allowed[response.action], response.reason, options)
         return decision
-
-    def _parse_answer(self, line: bytes) -> _WorkerAnswer:
-        try:
-            return _WorkerAnswer.model_validate_json(line)
-        except ValidationError as error:
-            raise InvalidDecision(
-                f"its process sent an answer that is no decision: {error}"
-            ) from None
 
     def wait_until_imported(self) -> None:
         """Wait until the file is imported; raise `InvalidDecision` if that fails or is late.
@@ -195,6 +187,13 @@ class StrategyProcess(SubprocessStrategy):
             self._rng_or_stopwatch = PrivateRandom(self._rng_or_stopwatch.getrandbits(64))
 
 
+def _parse_answer(line: bytes) -> _WorkerAnswer:
+    try:
+        return _WorkerAnswer.model_validate_json(line)
+    except ValidationError as error:
+        raise InvalidDecision(f"its process sent an answer that is no decision: {error}") from None
+
+
 def worker_command(path: Path, game: Game) -> list[str]:
     """Return the arguments of the command that runs a strategy file."""
     return [
@@ -208,7 +207,7 @@ def worker_command(path: Path, game: Game) -> list[str]:
 
 
 @cache
-def register_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> StrategyFileReport:
+def register_strategy_file(path: Path, game: Game, sandbox_command: str = "") -> ImportedStrategy:
     """Import a file in a process of its own and register its strategy.
 
     A `sandbox_command` starts that process in a sandbox; the strategy's name is then the file's
@@ -249,22 +248,4 @@ def register_strategy_file(path: Path, game: Game, sandbox_command: str = "") ->
         name, lambda rng_or_stopwatch: StrategyProcess(command, game, rng_or_stopwatch, file)
     )
     SubprocessStrategy.release_process(command, process)
-    return StrategyFileReport(name=name, files=hello.files)
-
-
-_paths_by_name: dict[tuple[str, str], Path] = {}  # which file has a name, by package of strategies
-
-
-def is_registered_from_file(name: str, package: str) -> bool:
-    """Return True if the strategy of that name was registered from a file."""
-    return (package, name) in _paths_by_name
-
-
-def unique_strategy_name(name: str, path: Path, package: str) -> str:
-    """Return a name for the strategy of a file that no other file's strategy has.
-
-    If another file has registered the name, as when a file was copied, the path is added to it.
-    """
-    if _paths_by_name.setdefault((package, name), path) == path:
-        return name
-    return f"{name} ({path.parent.name}/{path.name})"
+    return ImportedStrategy(name, hello.files)

@@ -12,6 +12,7 @@ import os
 import pickle
 import sys
 from contextlib import redirect_stdout
+from pathlib import Path
 from random import SystemRandom
 from typing import IO, Any, NoReturn
 
@@ -21,18 +22,18 @@ from cardsharp.play.game import Game
 from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_guarded
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
-from cardsharp_tools.executors import crash_report, hang_monitor, strategy_file
+from cardsharp_tools.executors import crash_report, hang_monitor
 from cardsharp_tools.executors.path_quoting import quote_path
 from cardsharp_tools.executors.strategy_habits import GlobalStateMonitor, time_without_cpu_wait
-from cardsharp_tools.executors.strategy_reference import StrategyFile
+from cardsharp_tools.executors.strategy_import import import_strategy_file
 
 _original_exit = os._exit
 
 MAX_WORK_SECONDS = 900  # limit of an import or a decision if the parent is gone
 
 
-def main(game: Game, file: StrategyFile) -> None:
-    """Report what the file registers, then answer questions until stdin is closed."""
+def main(game: Game, file: Path) -> None:
+    """Report what the strategy file registers, then answer questions until stdin is closed."""
     requests, responses = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # output of native code goes to stderr, so that it is not read as an answer
@@ -46,17 +47,16 @@ def main(game: Game, file: StrategyFile) -> None:
     os._exit = _dump_stack_and_exit
     os.register_at_fork(after_in_child=crash_report.disable_crash_reports)
     crash_report.limit_memory()
-    strategy_file.enable_in_process_imports(lambda _file: None)
     this = os.getpid()
     try:
-        name = strategy_file.register_strategy(file, game)
+        imported = import_strategy_file(file, game)
     except ConfigError as error:
         _write_response(responses, {"rejection": str(error)})
         return
     crash_report.exit_if_forked(this)
-    files = strategy_file.source_files(file, game)
-    _write_response(responses, {"name": name, "files": list(map(quote_path, files))})
-    _answer_requests(game, name, requests, responses)
+    files = list(map(quote_path, imported.files))
+    _write_response(responses, {"name": imported.name, "files": files})
+    _answer_requests(game, imported.name, requests, responses)
 
 
 def _answer_requests(game: Game, name: str, requests: IO[bytes], responses: IO[str]) -> None:
@@ -154,4 +154,4 @@ def _dump_stack_and_exit(status: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(get_game(sys.argv[1]), StrategyFile(sys.argv[2]))
+    main(get_game(sys.argv[1]), Path(sys.argv[2]))

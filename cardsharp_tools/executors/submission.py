@@ -23,7 +23,7 @@ from typing import NamedTuple
 from cardsharp.core.private_files import DIRECTORY_MODE, restrict_to_owner
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.play.game import Game
-from cardsharp_tools.executors import external_program, line_process
+from cardsharp_tools.executors import external_program, line_process, subprocess_strategy
 from cardsharp_tools.executors.sandbox import sandbox_command
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 from cardsharp_tools.executors.strategy_process import register_strategy_file, worker_command
@@ -185,7 +185,7 @@ class TeamSubmissions(NamedTuple):
             fault = escape_control_chars(str(error).replace(f"{version}/", ""))
         finally:
             if not use_absolute_paths:
-                external_program.stop_idle_processes(command)
+                subprocess_strategy.stop_idle_processes(command)
         raise ConfigError(fault)
 
     def take_sandbox_violations(self) -> list[str]:

@@ -31,7 +31,6 @@ from cardsharp.play.guarded_call import (
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
-from cardsharp_tools.executors.external_program import SubprocessStrategy
 from cardsharp_tools.executors.private_random import private_rng
 from cardsharp_tools.executors.process_usage import process_tree
 from cardsharp_tools.executors.strategy_file import (
@@ -45,6 +44,7 @@ from cardsharp_tools.executors.strategy_reference import (
     StrategyReference,
     Submission,
 )
+from cardsharp_tools.executors.subprocess_strategy import SubprocessStrategy
 from cardsharp_tools.lab.game_adapter import ExternalPlayerClient, lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 

@@ -18,7 +18,7 @@ from cardsharp_tools.executors.clean_environment import (
     pass_variables,
     passed_variables,
 )
-from cardsharp_tools.executors.strategy_file import enable_in_process_imports
+from cardsharp_tools.executors.strategy_import import enable_in_process_imports
 from cardsharp_tools.http_session import keep_proxy
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, Pair
 from cardsharp_tools.lab.game_adapter import lab_adapter

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cardsharp.errors import ConfigError
-from cardsharp_tools.executors.external_program import message_if_slow
+from cardsharp_tools.executors.subprocess_strategy import message_if_slow
 
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
 """Flags without contraction of floating-point operations, which must round as Python's do."""

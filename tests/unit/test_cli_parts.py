@@ -18,7 +18,7 @@ from cardsharp_tools.cli import generate_docs, main
 from cardsharp_tools.cli.app import all_commands
 from cardsharp_tools.cli.command_table import Command
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.executors import strategy_file
+from cardsharp_tools.executors import strategy_import
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
 from cardsharp_tools.project_files import missing_extra_error
@@ -130,7 +130,7 @@ def test_an_unusable_strategy_file_is_explained(
     """Each fault is explained; the file that ends its process runs in a separate process."""
     is_hosted = "sys.exit" not in text
     monkeypatch.setattr(
-        strategy_file, "_import_listeners", [lambda _file: None] if is_hosted else []
+        strategy_import, "_import_listeners", [lambda _file: None] if is_hosted else []
     )
     path = tmp_path / "mine.py"
     import_line = (
@@ -148,7 +148,7 @@ def test_a_copy_of_a_strategy_file_meets_its_original(
 ) -> None:
     """Files with the same strategy name are distinguished by path, also within a process."""
     monkeypatch.setattr(
-        strategy_file, "_import_listeners", [lambda _file: None] if is_hosted else []
+        strategy_import, "_import_listeners", [lambda _file: None] if is_hosted else []
     )
     text = (
         "from cardsharp.games.deadmansdraw.strategies import strategy\n"

@@ -34,7 +34,7 @@ from cardsharp.games.deadmansdraw.simulation import deal_state
 from cardsharp.play.game import Game
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.executors import strategy_file
+from cardsharp_tools.executors import strategy_import
 from cardsharp_tools.lab.confidence_interval import mean_interval, wilson_interval
 from cardsharp_tools.lab.duel_result import DuelResult, FirstPlayerMatchResult
 from cardsharp_tools.lab.ladder import LadderClimb, load_ladder
@@ -358,7 +358,7 @@ def test_a_duel_is_wrong_as_often_as_it_says(
 
 def test_a_run_ends_with_the_pair_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     # Threads of this process take it for one that is there for strategy files alone.
-    monkeypatch.setattr(strategy_file, "_import_listeners", [])
+    monkeypatch.setattr(strategy_import, "_import_listeners", [])
     plan = plan_duel("champion", "draw-2", pairs=60, seed=2, pure_python=True)
     sequential_test = SequentialTest(elo1=200)
     serial_run = run_duel(plan, sprt=sequential_test)

@@ -24,7 +24,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_guarded
 from cardsharp_tools.cli.commands.new import new
-from cardsharp_tools.executors import line_process, strategy_file
+from cardsharp_tools.executors import line_process, strategy_import
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import parse_strategy
 
@@ -168,10 +168,11 @@ def test_a_hung_worker_without_a_parent_ends(tmp_path: Path) -> None:
     for seconds in (1, 8, 64):
         code = (
             "from cardsharp.play.catalog import get_game; "
-            "from cardsharp_tools.executors import strategy_reference, strategy_worker; "
+            "from pathlib import Path; "
+            "from cardsharp_tools.executors import strategy_worker; "
             f"strategy_worker.MAX_WORK_SECONDS = {seconds}; "
             "strategy_worker.main(get_game('deadmansdraw'), "
-            f"strategy_reference.StrategyFile({file!r}))"
+            f"Path({file!r}))"
         )
         process = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-c", code], input="", capture_output=True, text=True, check=False,
@@ -188,7 +189,7 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     The same holds in a process that hosts several files, such as a worker of the lab.
     """
-    monkeypatch.setattr(strategy_file, "_import_listeners", [lambda _file: None])
+    monkeypatch.setattr(strategy_import, "_import_listeners", [lambda _file: None])
     (tmp_path / "packages").mkdir()
     (tmp_path / "packages" / "seldom.py").write_text("import itertools\nIDS = itertools.count()\n")
     reasons = []
@@ -205,7 +206,7 @@ def test_a_package_is_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(ConfigError, match=f"install --target {tmp_path}/packages nosuchpackage"):
         register_strategy(parse_strategy(failing_file))
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)  # without pip, as uv has it
-    remedy = strategy_file._suggest_fix(
+    remedy = strategy_import._suggest_fix(
         ModuleNotFoundError(name="numpy.linalg"), Path("/its/mine.py")
     )
     assert remedy.endswith(f"uv pip install --python {sys.executable} --target /its/packages numpy")
