@@ -8,6 +8,7 @@ import logging
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
@@ -53,6 +54,11 @@ MATCH_START_TIMEOUT_SECONDS = (
 STEP_INTERVAL_SECONDS = 0.5  # seconds between two steps of the director, or less if a match ends
 
 _log = logging.getLogger(__name__)
+
+
+def sleep_between_steps() -> None:
+    """Wait for the usual time between two steps of the director."""
+    time.sleep(STEP_INTERVAL_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

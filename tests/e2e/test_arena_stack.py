@@ -27,7 +27,7 @@ from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deploy
 from cardsharp_tools.build.sam_build import Build
 from cardsharp_tools.build.target import native_architecture
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.contest.contest_arena import play_team_matches
+from cardsharp_tools.contest.local_players import play_team_matches
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.template_files import ARENA_TEMPLATE

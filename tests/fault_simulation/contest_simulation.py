@@ -44,16 +44,18 @@ from cardsharp.contest.director import ContestRunner
 from cardsharp.contest.models import ContestSettings, ContestStage, TeamEntry
 from cardsharp.contest.practice import practice_ladder
 from cardsharp.contest.repository import ContestRepository
+from cardsharp.contest.results import ContestRecords
 from cardsharp.core.credentials import Credentials, digest_ha1
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.games.deadmansdraw.arena.access.throttling import MAX_PER_ADDRESS
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
 from cardsharp.play.catalog import get_game
-from cardsharp_tools.contest.contest_arena import RETRY_INTERVAL, LoggingMatchHost
 from cardsharp_tools.contest.contest_lock import lock_contest
-from cardsharp_tools.contest.contest_process import run_steps
+from cardsharp_tools.contest.contest_process import ContestLoop
 from cardsharp_tools.contest.local_match_host import STEP_INTERVAL_SECONDS
+from cardsharp_tools.contest.local_players import RETRY_INTERVAL
+from cardsharp_tools.contest.logging_match_host import LoggingMatchHost
 from cardsharp_tools.contest.open_contest import OpenContest
 from cardsharp_tools.contest.team_failures import TeamFailureReporter
 from cardsharp_tools.executors.strategy_reference import parse_strategy
@@ -105,6 +107,24 @@ class ContestConfig(FaultSimulationConfig):
     seed: int = field(default_factory=partial(randbelow, 10**6))
     teams: int = 20
     practice_seconds: Annotated[float, Parameter("--practice")] = 60
+
+
+class _SimulatedLoop(ContestLoop):
+    """Loop of a director in simulated time."""
+
+    def __init__(
+        self, records: ContestRecords, runner: ContestRunner, sleep: Callable[[float], object]
+    ) -> None:
+        super().__init__(records)
+        self._runner, self._sleep = runner, sleep
+
+    def take_step(self) -> None:
+        """Let the director take a step."""
+        self._runner.step()
+
+    def pause(self) -> None:
+        """Wait in simulated time."""
+        self._sleep(STEP_INTERVAL_SECONDS)
 
 
 class ContestScenario(FaultSimulation):
@@ -194,7 +214,6 @@ class ContestScenario(FaultSimulation):
 
     def _run_director(self) -> None:
         """Run the director: `contest practice`, and then `contest run --seed-by-practice`."""
-        pause = partial(self.sleep, STEP_INTERVAL_SECONDS)
         with (
             lock_contest(self.folder, "run"),
             open_contest_in(self.folder) as records,
@@ -202,20 +221,20 @@ class ContestScenario(FaultSimulation):
         ):
             match_host = LoggingMatchHost(client, OpenContest(self.folder, records))
             runner = ContestRunner(records, match_host, self.scheduler.now)
+            loop = _SimulatedLoop(records, runner, self.sleep)
             if records.stage is ContestStage.OPEN:
                 remaining_time = timedelta(
                     seconds=self.config.practice_seconds - self.scheduler.monotonic()
                 )
                 records.set_practice_until(self.scheduler.now() + remaining_time)
-            for _ in run_steps(runner.step, lambda: records.practice_until is None, pause):
-                pass
+            loop.finish_practice()
             if records.stage is ContestStage.OPEN and records.practice_matches():
                 records.set_seeding([row.team for row in practice_ladder(records)])
             for team in self.teams:
                 if team.kind.is_freezing:
                     team.process.frozen_until = float("inf")
             records.start_contest()
-            for _ in run_steps(runner.step, lambda: records.stage is ContestStage.OVER, pause):
+            for _ in loop.contest_steps():
                 pass
         self.is_over = True
 

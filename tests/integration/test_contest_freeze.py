@@ -34,7 +34,7 @@ from cardsharp.core.credentials import Credentials, digest_ha1
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
 from cardsharp.games.deadmansdraw.contest.arena_match_host import ArenaMatchHost
 from cardsharp.games.deadmansdraw.contest.page_routes import ContestPages
-from cardsharp_tools.contest.contest_arena import TeamPlayerAccounts
+from cardsharp_tools.contest.local_players import TeamPlayerAccounts
 from cardsharp_tools.games.deadmansdraw.emulated_arena import create_arena_table
 from cardsharp_tools.local_cloud.emulator import Emulator
 

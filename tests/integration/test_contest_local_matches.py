@@ -13,6 +13,7 @@ from cardsharp.contest.admin import ContestAdmin
 from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.director import ContestDirector
 from cardsharp.contest.models import ContestSettings, PairingResult
+from cardsharp.contest.results import ContestRecords
 from cardsharp.contest.view.pages import standalone_contest_page
 from cardsharp.core.clock import SystemClock, utc_now
 from cardsharp.errors import ConfigError, InvalidInput
@@ -204,16 +205,31 @@ def test_a_folder_has_one_director_and_a_second_one_is_refused(tmp_path: Path) -
         pass
 
 
+class _IdleLoop(ContestLoop):
+    """Loop in which no match is played; the last of `waiting_processes` waits to take over."""
+
+    def __init__(self, records: ContestRecords, waiting_processes: list[LockHolder]) -> None:
+        super().__init__(records)
+        self._waiting_processes = waiting_processes
+
+    def take_step(self) -> None:
+        """Do nothing."""
+
+    def pause(self) -> None:
+        """Do nothing."""
+
+    def waiting_command(self) -> LockHolder | None:
+        """Return the last process that waits."""
+        return self._waiting_processes[-1] if self._waiting_processes else None
+
+
 def test_practice_stops_within_one_turn_for_a_waiting_process(tmp_path: Path) -> None:
     """Practice stops although a match runs, and continues if the waiting process is gone."""
     current_time, waiting_processes = utc_now(), list[LockHolder]()
     end_times, end = list[datetime | None](), current_time + timedelta(hours=1)
     with create_contest_in(tmp_path / "cup", ContestSettings("cup", timeout=60)) as records:
         records.set_practice_until(end)
-        contest_process = ContestLoop(
-            records, list, list, list, lambda: waiting_processes[-1] if waiting_processes else None
-        )
-        for _ in contest_process.iterate_practice_steps_until(end):
+        for _ in _IdleLoop(records, waiting_processes).practice_steps_until(end):
             end_times.append(records.practice_until)
             match len(end_times):
                 case 1:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
 
@@ -34,8 +34,8 @@ from cardsharp_tools.contest.contest_process import (
     ContestLoop,
     check_team_count,
     run_contest_loop,
-    sleep_between_steps,
 )
+from cardsharp_tools.contest.local_match_host import sleep_between_steps
 from cardsharp_tools.contest.open_contest import open_and_lock_contest
 from cardsharp_tools.contest.reports import (
     join_team_names,
@@ -45,6 +45,9 @@ from cardsharp_tools.contest.reports import (
     print_table,
 )
 from cardsharp_tools.terminal.display import DisplayErrorGuard
+
+if TYPE_CHECKING:
+    from cardsharp_tools.operations.contests import StackContests
 
 
 def run_(  # noqa: PLR0913 - each is a flag of its own
@@ -74,8 +77,7 @@ def run_(  # noqa: PLR0913 - each is a flag of its own
         if target.stack is None or records.practice_until is not None:
             records.set_practice_until(utc_now())
             target.wake_director()
-        for _ in process.iterate_steps_until(lambda: records.practice_until is None):
-            pass
+        process.finish_practice()
         if seed_by_practice and records.stage is ContestStage.OPEN:
             if not records.practice_matches():
                 raise ConfigError(
@@ -85,9 +87,7 @@ def run_(  # noqa: PLR0913 - each is a flag of its own
             records.set_seeding([row.team for row in practice_ladder(records)])
         records.start_contest()
         target.wake_director()
-        _print_results(
-            records, process.iterate_steps_until(lambda: records.stage is ContestStage.OVER)
-        )
+        _print_results(records, process.contest_steps())
         with suppress(KeyboardInterrupt):
             while keep_serving:
                 sleep_between_steps()
@@ -117,12 +117,25 @@ def _open_contest_process(
         message_console().print(
             f"contest {name}: arena at {stack_contests.arena_url}. It continues after Ctrl-C."
         )
-        yield ContestLoop(
-            records, lambda: None, records.practice_matches, stack_contests.wait_for_tick
-        )
+        yield _StackContestObserver(records, stack_contests)
 
 
-def _print_results(records: ContestRecords, updates: Iterable[None]) -> None:
+class _StackContestObserver(ContestLoop):
+    """Loop of a command that only shows a contest: the stack's director takes the steps."""
+
+    def __init__(self, records: ContestRecords, stack_contests: "StackContests") -> None:
+        super().__init__(records)
+        self._stack_contests = stack_contests
+
+    def take_step(self) -> None:
+        """Do nothing."""
+
+    def pause(self) -> None:
+        """Wait until the next tick of the stack may have changed something."""
+        self._stack_contests.wait_for_tick()
+
+
+def _print_results(records: ContestRecords, steps: Iterable[None]) -> None:
     """Print each pairing when it is decided, and at the end the winner and its certainty."""
     announced, guard = set[str](), DisplayErrorGuard()
 
@@ -138,7 +151,7 @@ def _print_results(records: ContestRecords, updates: Iterable[None]) -> None:
                     )
                 )
 
-    for _ in updates:
+    for _ in steps:
         guard.run(tell_pairings, "The pairings")
     status = ContestOverview(records)
     if (sure := status.winner_confidence) is not None:
@@ -201,10 +214,10 @@ def practice(  # noqa: PLR0913 - each is a flag of its own
                     announced.add(meeting.number)
                     result_console().print(practice_match_line(meeting, team_names))
 
-        for _ in process.iterate_practice_steps_until(end):
+        for _ in process.practice_steps_until(end):
             guard.run(tell_meetings, "The matches of practice")
         print_table(practice_ladder_rows(records, team_names))
-        if heir := process.next_lock():
+        if heir := process.waiting_command():
             message_console().print(f"handed over to `contest run` in process {heir.pid}")
 
 

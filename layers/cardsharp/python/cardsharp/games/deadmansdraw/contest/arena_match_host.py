@@ -60,23 +60,7 @@ class ArenaMatchHost:
 
     def match_report(self, match_id: str) -> FullMatchReport:
         """Return the report of a match with all its moves."""
-        view = self.get_match_view(match_id)
-        moves = [
-            past_move_from_view(move) for move in view.moves if move.sequence_id
-        ]  # but the one that opens
-        absent_player_ids = (
-            player_id
-            for seat, player_id in enumerate(view.player_ids)
-            if _count_missed_turns(moves, seat) >= MAX_MISSED_TURNS
-        )
-        at = parse_timestamp(view.last_move_at)
-        return FullMatchReport(
-            view.player_ids,
-            match_facts_from_view(view),
-            at,
-            view.finished,
-            tuple(absent_player_ids),
-        )
+        return report_from_view(self.get_match_view(match_id))
 
     def get_match_view(self, match_id: str) -> MatchView:
         """A match with all its moves, as the arena tells it."""
@@ -108,6 +92,22 @@ class ArenaMatchHost:
             )
             for player in self._arena.players_with_idle_times()
         }
+
+
+def report_from_view(view: MatchView) -> FullMatchReport:
+    """Return the report of a match; `view` must have all its moves."""
+    moves = [
+        past_move_from_view(move) for move in view.moves if move.sequence_id
+    ]  # but the one that opens
+    absent_player_ids = (
+        player_id
+        for seat, player_id in enumerate(view.player_ids)
+        if _count_missed_turns(moves, seat) >= MAX_MISSED_TURNS
+    )
+    at = parse_timestamp(view.last_move_at)
+    return FullMatchReport(
+        view.player_ids, match_facts_from_view(view), at, view.finished, tuple(absent_player_ids)
+    )
 
 
 def _to_match_summary(view: MatchView) -> MatchSummary:
