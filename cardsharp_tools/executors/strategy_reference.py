@@ -1,14 +1,15 @@
 """References to strategies: how a user, a file or another process names one, as a value.
 
 `parse_strategy` is the only place that reads such a text. The command line calls it, and so does
-whoever reads a stored name or the parameters of a process. Everything else is handed the value.
+whoever reads a stored name. Everything else is handed the value, also in another process.
 `str` returns the text of a reference, and `parse_strategy` returns the reference of that text.
 """
 
 import os
 import shlex
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import quote, unquote
@@ -177,24 +178,47 @@ def parse_strategy(text: str) -> StrategyReference:
     return RemotePlayer(text) if "://" in text else BuiltIn(text)
 
 
-def _to_reference(value: object) -> StrategyReference:
-    """Return the reference of a field; raise `ValueError` if it has neither a value nor a text."""
-    if isinstance(value, str):
-        return parse_strategy(unquote(value, errors="surrogatepass"))
-    if isinstance(value, StrategyReference):
-        return value
-    raise ValueError("It must be the text of a strategy.")
+_REFERENCE_CLASSES: dict[str, Callable[..., StrategyReference]] = {
+    kind.__name__: kind
+    for kind in (BuiltIn, RemotePlayer, StrategyFile, Weights, Program, Submission)
+}
 
 
-def _to_field_text(reference: StrategyReference) -> str:
-    """Return the text of a reference, quoted, because a path may have bytes that JSON refuses."""
-    return quote(str(reference), errors="surrogatepass")
+def _reference_from_field(value: object) -> StrategyReference:
+    """Return the reference of a field; raise `ValueError` if there is none in it."""
+    match value:
+        case StrategyReference():
+            return value
+        case {"kind": str(kind), **values} if kind in _REFERENCE_CLASSES:
+            arguments = {
+                str(name): unquote(value, errors="surrogatepass")
+                if isinstance(value, str)
+                else value
+                for name, value in values.items()
+            }
+            if values.get("folder") is not None:
+                arguments["folder"] = unquote_path(str(values["folder"]))
+            return _REFERENCE_CLASSES[kind](**arguments)
+    raise ValueError("It must be a reference to a strategy.")
+
+
+def _reference_to_field(reference: StrategyReference) -> dict[str, object]:
+    """Return class and fields of a reference; texts are quoted, as JSON refuses bytes of paths."""
+
+    def encode(value: object) -> object:
+        if isinstance(value, Path):
+            return quote_path(value)
+        return quote(value, errors="surrogatepass") if isinstance(value, str) else value
+
+    names = [field.name for field in fields(reference)]  # type: ignore[arg-type]  # a dataclass
+    values = {name: encode(getattr(reference, name)) for name in names}
+    return {"kind": type(reference).__name__, **values}
 
 
 StrategyField = Annotated[
-    StrategyReference, PlainValidator(_to_reference), PlainSerializer(_to_field_text)
+    StrategyReference, PlainValidator(_reference_from_field), PlainSerializer(_reference_to_field)
 ]
-"""Field of parameters that are sent to a process as JSON, where a reference is a quoted text."""
+"""Field of parameters that are sent to a process as JSON: the value, whose text nobody parses."""
 
 
 def _is_program_command(text: str) -> bool:

@@ -67,6 +67,21 @@ def test_a_single_word_is_a_program_if_its_file_can_be_executed(
         assert not isinstance(parse_strategy(name), Program)  # a shell would not start it, either
 
 
+def test_another_process_gets_the_value_and_does_not_parse_its_text_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program stays one although its file is no longer executable when the process reads it."""
+    monkeypatch.chdir(tmp_path)
+    file = Path("bot")
+    file.touch(0o755)
+    reference = parse_strategy("./bot")
+    adapter = TypeAdapter[StrategyReference](StrategyField)
+    parameters = adapter.dump_json(reference)
+    file.chmod(0o644)
+    assert parse_strategy("./bot") == BuiltIn("./bot")
+    assert adapter.validate_json(parameters) == reference == Program("./bot")
+
+
 def test_absolute_paths_name_the_same_files_and_nothing_else_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,8 +105,8 @@ def test_only_what_a_user_wrote_is_user_code_and_names_hide_folders() -> None:
     assert parse_strategy("submission:/cup/7").display_name == "its submission"
 
 
-def test_a_parameter_that_is_no_text_is_rejected() -> None:
-    with pytest.raises(ValidationError, match="the text of a strategy"):
+def test_a_parameter_that_is_no_reference_is_rejected() -> None:
+    with pytest.raises(ValidationError, match="a reference to a strategy"):
         TypeAdapter[StrategyReference](StrategyField).validate_json("7")
 
 
