@@ -26,15 +26,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     for signal_number in previous_handlers:
         signal.signal(signal_number, _exit_by_signal)
+    # pydantic would read the metadata of every installed package to look for its plugins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if arguments == ["--version"] and _print_version():
+            return 0
         from cardsharp_tools.cli.app import run  # noqa: PLC0415 - after the lines above
         from cardsharp_tools.cli.exit_codes import install_stop_signal_handlers  # noqa: PLC0415
 
         install_stop_signal_handlers(previous_handlers)
-        return run(list(sys.argv[1:] if arguments is None else arguments))
+        return run(arguments)
     finally:
         for signal_number, then in previous_handlers.items():
             signal.signal(signal_number, then)
+
+
+def _print_version() -> bool:
+    """Print the version without the modules of the commands; return False if that fails.
+
+    A command line with more in it, or without a usable output, is left to `run`.
+    """
+    from importlib.metadata import version  # noqa: PLC0415 - after the signal handlers
+
+    try:
+        print(version("cardsharp"), flush=True)  # noqa: T201 - the result
+    except OSError:
+        return False
+    return sys.stdout is not None
 
 
 def _exit_by_signal(signal_number: int, _frame: FrameType | None) -> None:

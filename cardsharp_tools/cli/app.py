@@ -9,8 +9,6 @@ import os
 import re
 import shlex
 import sys
-import tempfile
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -37,7 +35,7 @@ from cardsharp_tools.cli.exit_codes import ExitCode, error_exit_code, interrupt_
 from cardsharp_tools.cli.options import STDIN_PATH
 from cardsharp_tools.cli.renamed import END_OF_RELEASE, Renames
 from cardsharp_tools.cli.settings_file import SettingsFile
-from cardsharp_tools.executors.strategy_habits import take_hints
+from cardsharp_tools.executors.strategy_hints import take_hints
 from cardsharp_tools.games.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
 from cardsharp_tools.loopback import loopback_environment
 from cardsharp_tools.terminal.machine_faults import describe_machine_fault
@@ -334,6 +332,9 @@ def save_and_describe_traceback(error: Exception) -> str:
 
     The returned text names the file.
     """
+    import tempfile  # noqa: PLC0415 - slow to import, and few commands fail by a bug
+    import traceback  # noqa: PLC0415 - as above
+
     text = redact("".join(traceback.format_exception(error)))
     with tempfile.NamedTemporaryFile(
         "w", prefix="cardsharp-", suffix=".txt", delete=False, encoding="utf-8"

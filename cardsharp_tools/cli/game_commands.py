@@ -28,7 +28,6 @@ _PLACES = {  # else as they are called
     "strategies": "game_commands:strategies",
     "stats": "commands.stats:print_game_stats",
     "why": "commands.show:why",
-    "analyse": "commands.show:analyse",
 }
 
 _ALIKE = {

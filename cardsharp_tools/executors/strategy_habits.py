@@ -1,29 +1,22 @@
 """Habits of a user's strategy that break no rule but do harm, with hints on what to change.
 
-They are: global random numbers, globals that change with the decisions, and slowness. The worker
-process of a file detects them. Its parent collects them and prints each one once at the end.
+They are: global random numbers, and globals that change with the decisions. The worker process of
+a file detects them. Its parent collects the hints (`strategy_hints`).
 """
 
 import ast
 import random
 import sys
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from statistics import median
 from time import monotonic
 from types import ModuleType
 
-from cardsharp_tools.executors.line_process import ANSWER_TIMEOUT
-
-SLOW_MEDIAN = 0.1  # seconds of a decision from which a strategy is called slow
-SLOW_MAX = ANSWER_TIMEOUT.total_seconds() / 2  # the same of its slowest decision
 MIN_GLOBAL_CHANGES = (
     3  # decisions that change a global until there is a hint: the first ones may set it up
 )
 
-_MAX_DECISION_TIMES = 10_000  # decisions whose times are stored
 _CONTAINER_TYPES = (list, dict, set, deque)
 _VALUE_TYPES = (int, float, str, tuple, frozenset)
 
@@ -165,39 +158,3 @@ def _find_assignment_lines(tree: ast.Module, name: str) -> Iterator[int]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(target, ast.Name) and target.id == plain for target in targets):
                 yield node.lineno
-
-
-# --- where it is asked ----------------------------------------------------------------------------
-
-
-@dataclass
-class StrategyFileHabits:
-    """Observations of one file: hints from its process, and the seconds of its decisions."""
-
-    hints: dict[str, None] = field(default_factory=dict)
-    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_MAX_DECISION_TIMES))
-
-
-_habits_by_file: defaultdict[str, StrategyFileHabits] = defaultdict(StrategyFileHabits)
-
-
-def record_decision(name: str, duration_seconds: float, hints: Iterable[str]) -> None:
-    """Record the seconds and hints of one decision of a file of that name."""
-    habits = _habits_by_file[name]
-    habits.seconds.append(duration_seconds)
-    habits.hints.update(dict.fromkeys(hints))
-
-
-def take_hints() -> Iterator[str]:
-    """Yield the hints about all files, and clear them."""
-    while _habits_by_file:
-        name, habits = _habits_by_file.popitem()
-        yield from habits.hints
-        middle, longest = median(habits.seconds), max(habits.seconds)
-        if middle >= SLOW_MEDIAN or longest >= SLOW_MAX:
-            yield (
-                f"{name} is slow: half of its decisions took {middle:.2f} s or more, the slowest "
-                f"{longest:.2f} s. A decision may take {ANSWER_TIMEOUT.total_seconds():g} s, and a "
-                "whole turn may take 10 s at most arenas. A late decision is replaced by a safe "
-                "action."
-            )

@@ -29,7 +29,7 @@ from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.path_quoting import unquote_path
 from cardsharp_tools.executors.private_random import PrivateRandom, private_rng
-from cardsharp_tools.executors.strategy_habits import record_decision
+from cardsharp_tools.executors.strategy_hints import record_decision
 from cardsharp_tools.executors.strategy_import import ImportedStrategy, unique_strategy_name
 from cardsharp_tools.executors.subprocess_strategy import (
     PrintableText,

@@ -41,7 +41,7 @@ from cardsharp.store.match_snapshots import SnapshotMatchReader
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.game_rooms.game_room import GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME
-from cardsharp_tools.game_rooms.match_branch import config_listing_branches, find_branch_point
+from cardsharp_tools.game_rooms.match_branch import find_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig
 from cardsharp_tools.game_rooms.seat_pages import (
     ASSETS,
@@ -54,6 +54,7 @@ from cardsharp_tools.game_rooms.seat_pages import (
     seat_links,
 )
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
+from cardsharp_tools.match_sources.branches import config_listing_branches
 from cardsharp_tools.match_sources.sources import MatchSource
 
 MAX_OPEN_ROOMS = 20  # game rooms that are open at once; the oldest one is closed for a new one

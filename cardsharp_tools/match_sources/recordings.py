@@ -42,7 +42,7 @@ def parse_recordings(texts: Mapping[str, bytes]) -> SnapshotMatchReader:
             documents += _split_documents(name, decode_text(data, name).lines)
         except ConfigError as error:
             fault = str(error)
-    for document in track(documents, "reading"):
+    for document in track(documents, "reading") if len(documents) > 1 else documents:
         try:
             record, moves = parse_match(document.text.encode())
         except (InvalidInput, RecursionError) as error:

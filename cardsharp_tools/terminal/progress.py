@@ -8,8 +8,6 @@ from operator import length_hint
 from threading import Timer
 from typing import Self, TypeVar
 
-from rich import progress
-
 from cardsharp_tools.cli.console import message_console
 
 T = TypeVar("T")
@@ -21,6 +19,8 @@ class ProgressBar:
     """Progress bar of `steps` steps; a context manager."""
 
     def __init__(self, step_count: int, text: str = "", completed_steps: int = 0) -> None:
+        from rich import progress  # noqa: PLC0415 - slow to import, and few commands take long
+
         console = message_console()
         self._progress = progress.Progress(
             progress.TextColumn("{task.description}"),

@@ -1,5 +1,6 @@
 """Parts of the command line: help, progress, errors, strategy files and typed moves."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +10,13 @@ from unittest import mock
 import pytest
 
 import cardsharp.aws.telemetry  # noqa: F401 - its handler must not keep one test's stdout
+from cardsharp.core.clock import SystemClock
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import CHECK, action_name
 from cardsharp.games.deadmansdraw import strategies as registry
 from cardsharp.play.catalog import get_game
 from cardsharp.play.strategy_registry import registry_for
+from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.cli import generate_docs, main
 from cardsharp_tools.cli.app import all_commands
 from cardsharp_tools.cli.command_table import Command
@@ -84,6 +87,42 @@ def test_an_unknown_command_is_corrected_without_an_import_of_any_command() -> N
     )
     assert "has no command 'mathces'. Did you mean \"matches\"?" in process.stderr
     assert process.returncode == 0
+
+
+_HEAVY = (
+    "requests stamina tenacity asyncio subprocess boto3 aws_lambda_powertools starlette jinja2 "
+)
+_HEAVY += (
+    "rich.progress cardsharp.bot cardsharp.client cardsharp_tools.lab cardsharp_tools.game_rooms"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "heavy_modules"),
+    [
+        ("--version", f"cyclopts rich pydantic sqlite3 {_HEAVY}"),
+        ("mathces", f"pydantic sqlite3 importlib.metadata tempfile {_HEAVY}"),
+        ("matches", _HEAVY),
+        ("show final-2023", f"{_HEAVY} cardsharp.analysis.judge"),
+    ],
+)
+def test_a_quick_command_imports_no_heavy_module(
+    line: str, heavy_modules: str, tmp_path: Path
+) -> None:
+    """What a command does not use is not imported, so it starts at once."""
+    (tmp_path / "cardsharp").mkdir()
+    SqliteMatchLog(tmp_path / "cardsharp" / "matches.db", SystemClock()).close()
+    code = (
+        "import sys; from cardsharp_tools.cli import main; code = main(sys.argv[2:]); "
+        "heavy_modules = {*sys.argv[1].split()} & sys.modules.keys(); "
+        "print(code, *sorted(heavy_modules), file=sys.stderr)"
+    )
+    process = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", code, heavy_modules, *line.split()],
+        check=False, capture_output=True, text=True,
+        env={**os.environ, "XDG_DATA_HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert process.stderr.splitlines()[-1] == ("2" if line == "mathces" else "0")
 
 
 def test_an_internal_error_is_reported_in_a_sentence_and_a_file(

@@ -12,9 +12,9 @@ from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.strategies import build
 from cardsharp.play.guarded_call import fault_group_key
 from cardsharp_tools.cli.exit_codes import ExitCode, decision_exit_code
-from cardsharp_tools.executors import strategy_habits
+from cardsharp_tools.executors import strategy_hints
 from cardsharp_tools.executors.strategy_file import register_strategy
-from cardsharp_tools.executors.strategy_habits import record_decision, take_hints
+from cardsharp_tools.executors.strategy_hints import record_decision, take_hints
 from cardsharp_tools.executors.strategy_reference import parse_strategy
 
 GOOD = "return Decision(position.legal_actions()[0], 'why')"
@@ -102,7 +102,7 @@ def test_a_private_rng_and_tables_set_up_once_are_not_reported(
 def test_slow_decisions_are_reported_with_times_and_limit() -> None:
     for seconds in (0.1, 0.5, 0.6):
         record_decision("slow.py", seconds, ())
-    record_decision("quick.py", strategy_habits.SLOW_MEDIAN / 2, ())
+    record_decision("quick.py", strategy_hints.SLOW_MEDIAN / 2, ())
     [hint] = take_hints()
     assert hint.startswith(
         "slow.py is slow: half of its decisions took 0.50 s or more, the slowest 0.60"

@@ -16,8 +16,8 @@ from cardsharp.server.match_site import MatchSite, PagesConfig
 from cardsharp_tools.cli.console import print_json, print_json_or_lines, result_console, write_file
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchRef, OpenBrowser, Port, Store
-from cardsharp_tools.game_rooms.match_branch import config_listing_branches
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
+from cardsharp_tools.match_sources.branches import config_listing_branches
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH
 from cardsharp_tools.match_sources.sources import find_match_source
 from cardsharp_tools.terminal.progress import track

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.table import Table
@@ -37,7 +37,6 @@ from cardsharp_tools.games.deadmansdraw.turn_text import (
     suit_table,
     turn_row,
 )
-from cardsharp_tools.local_play.bot_runtime import OnRunning
 from cardsharp_tools.terminal.display import DisplayErrorGuard
 from cardsharp_tools.terminal.match_printer import (
     StepPrinter,
@@ -48,6 +47,9 @@ from cardsharp_tools.terminal.match_printer import (
 )
 from cardsharp_tools.terminal.player_labels import PlayerLabels
 from cardsharp_tools.terminal.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from cardsharp_tools.local_play.bot_runtime import OnRunning  # the bot is slow to import
 
 PROGRESS_INTERVAL_SECONDS = 2.0  # between two lines of progress, if there is no bar
 TAG_LENGTH = 6  # last digits of a match's id, which distinguish the matches of an arena
@@ -169,7 +171,7 @@ def ignore_running_matches(_log: MatchLog, _running: Sequence[str]) -> None:
 
 def play_and_print_matches(  # noqa: PLR0913 - what is played, and how it is told
     log: MatchLog,
-    play: Callable[[OnRunning], Iterator[str]],
+    play: "Callable[[OnRunning], Iterator[str]]",
     check: StopCheck,
     *,
     match_count: int,

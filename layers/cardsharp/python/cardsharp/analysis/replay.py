@@ -26,7 +26,11 @@ class StoredModel(BaseModel):
     """Base of the models of the match log: frozen, camel case, unknown fields ignored."""
 
     model_config = ConfigDict(
-        frozen=True, extra="ignore", alias_generator=to_camel, validate_by_name=True
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        defer_build=True,  # a command that lists matches needs two of the models
     )
 
 

@@ -19,8 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-import stamina
-
 from cardsharp.core.private_files import ensure_private_file, restrict_to_owner
 from cardsharp.errors import StoreError
 
@@ -188,16 +186,12 @@ class SqliteFile:
 
     def _prepare_schema(self) -> None:
         """Bring the schema up to date; if the file is written, switch to a write-ahead log."""
-        # Two first openers can collide in the switch, which ignores the busy timeout.
-        max_attempts = 1 if self._schema.is_exclusive else 5
-        attempts = stamina.retry_context(
-            on=_is_busy, attempts=max_attempts, timeout=5, wait_initial=0.02
-        )
-        for attempt in attempts.with_name(f"open {self._path}", (), {}):  # for a retry's log line
-            with attempt:
-                version = self._read_version(may_be_empty=not self._read_only)
-                if not self._read_only:
-                    self._enable_wal()
+        try:
+            version = self._read_version_and_enable_wal()
+        except sqlite3.OperationalError as error:
+            if self._schema.is_exclusive or not _is_busy(error):
+                raise
+            version = self._retry_first_opening()
         if version < len(self._schema.migrations):
             with self.transaction():
                 # Another process may have migrated the file since we read its version.
@@ -207,6 +201,25 @@ class SqliteFile:
                 self._db.execute(f"PRAGMA user_version = {len(self._schema.migrations)}")
         if self._read_only:
             self._db.execute("PRAGMA query_only = ON")
+
+    def _read_version_and_enable_wal(self) -> int:
+        version = self._read_version(may_be_empty=not self._read_only)
+        if not self._read_only:
+            self._enable_wal()
+        return version
+
+    def _retry_first_opening(self) -> int:
+        """Return the file's version; two first openers may have collided.
+
+        They collide in the switch to a write-ahead log, which ignores the busy timeout.
+        """
+        import stamina  # noqa: PLC0415 - slow to import, and most files are opened at once
+
+        attempts = stamina.retry_context(on=_is_busy, attempts=4, timeout=5, wait_initial=0.02)
+        for attempt in attempts.with_name(f"open {self._path}", (), {}):  # for a retry's log line
+            with attempt:
+                return self._read_version_and_enable_wal()
+        raise AssertionError(self._path)  # the last attempt has raised its error
 
     def _enable_wal(self) -> None:
         """Restrict the file and its sidecars to its owner, and switch to a write-ahead log."""
