@@ -11,11 +11,10 @@ from cyclopts import Parameter, validators
 
 from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
 from cardsharp.core.time_format import format_start
-from cardsharp.errors import ConfigError
+from cardsharp.errors import ConfigError, StoreError
 from cardsharp.store.match_log import MatchRecord, MatchStatus
 from cardsharp_tools.cli.app import find_command
 from cardsharp_tools.cli.console import (
-    borderless_table,
     message_console,
     print_json,
     print_json_or_lines,
@@ -27,6 +26,7 @@ from cardsharp_tools.match_sources.match_logs import (
     resolve_match_log_location,
 )
 from cardsharp_tools.match_sources.sources import find_source
+from cardsharp_tools.terminal.column_list import ListColumn, print_list
 from cardsharp_tools.terminal.match_printer import match_document
 from cardsharp_tools.terminal.player_labels import PlayerLabels
 
@@ -82,20 +82,32 @@ def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool)
     if not matches:
         console.print(f"{source} has no such match.")
         return
-    narrow = console.width < _MIN_FULL_WIDTH
-    column_titles = ("match", "started (UTC)", "players", "result", "score", "turns")[: 6 - narrow]
-    table = borderless_table(
-        *column_titles, right_aligned=("score", "turns"), column_gap=2 - narrow
+    is_narrow = console.width < _MIN_FULL_WIDTH
+    print_list(
+        console,
+        _COLUMNS[: len(_COLUMNS) - is_narrow],
+        (_build_row(record, is_narrow=is_narrow) for record in matches),
+        gap=2 if is_narrow else 4,
     )
-    for column in table.columns:
-        column.no_wrap, column.overflow = column.header != "players", "fold"
-    for record in matches:
-        match_id, started, *cells = _build_cells(record)
-        if narrow:  # the end of a long id is enough for show and why; nobody needs the year
-            end = match_id[-12:] if len(match_id) > _MAX_ID_SIZE else match_id
-            match_id, started, cells = end, started[5:16], cells[:-1]
-        table.add_row(match_id, started, *cells)
-    console.print(table)
+
+
+_COLUMNS = (
+    ListColumn("match"),
+    ListColumn("started (UTC)"),
+    ListColumn("players", is_folded=True),
+    ListColumn("result"),
+    ListColumn("score", is_right_aligned=True),
+    ListColumn("turns", is_right_aligned=True),
+)
+"""Columns of the list; the last one needs a wide console."""
+
+
+def _build_row(record: MatchRecord, *, is_narrow: bool) -> tuple[str, ...]:
+    match_id, started, *cells = _build_cells(record)
+    if is_narrow:  # the end of a long id is enough for show and why; nobody needs the year
+        end = match_id[-12:] if len(match_id) > _MAX_ID_SIZE else match_id
+        match_id, started, cells = end, started[5:16], cells[:-1]
+    return match_id, started, *cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,9 +160,13 @@ def _confirm_deletion(match_count_text: str) -> bool:
 
 
 def _build_cells(record: MatchRecord) -> tuple[str, ...]:
-    if read_error_of(record) is not None:
-        return record.match_id, "", "", "cannot be read", "", ""
-    header, outcome = header_of(record), outcome_of(record)
+    unreadable = (record.match_id, "", "", "cannot be read", "", "")
+    if record.read_error is not None:
+        return unreadable
+    try:
+        header, outcome = header_of(record), outcome_of(record)
+    except StoreError:
+        return unreadable
     labels = PlayerLabels.from_header(header)
     started = format_start(record.started_at, with_seconds=True).removesuffix(" UTC")
     players = labels.title() if header.players else ""
