@@ -9,6 +9,7 @@ crash the stacks arrive without being asked for.
 import linecache
 import os
 import re
+import resource
 import select
 import signal
 import sys
@@ -44,13 +45,15 @@ class UsageSample(NamedTuple):
     `used` is processor time in seconds. `queued` is the time in seconds in which a thread was
     ready to run but had no processor. `resting` is True if every thread sleeps or waits for
     something other than a processor or a disk. `stopped` is True if a thread was stopped, as by
-    Ctrl-Z, a debugger, or itself.
+    Ctrl-Z, a debugger, or itself. `own_waits` is how often the calling thread has waited, None if
+    it is not among the processes.
     """
 
     used: float
     queued: float
     resting: bool
     stopped: bool
+    own_waits: int | None = None
 
 
 def sample_usage(processes: Collection[int]) -> UsageSample | None:
@@ -74,7 +77,11 @@ def sample_usage(processes: Collection[int]) -> UsageSample | None:
         return None
     stopped = not states.isdisjoint(_STOPPED_STATES)
     return UsageSample(
-        ticks / _TICKS_PER_SECOND, nanoseconds / 1e9, states.issubset(_IDLE_STATES), stopped
+        ticks / _TICKS_PER_SECOND,
+        nanoseconds / 1e9,
+        states.issubset(_IDLE_STATES),
+        stopped,
+        resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw if os.getpid() in processes else None,
     )
 
 
@@ -126,7 +133,11 @@ class BusyIdleTimeMeter:
             return
         self.used = max(self.used, current.used - self._first_sample.used)
         active = current.used - last_sample.used + current.queued - last_sample.queued
-        if current.resting and active < passed / 2 and not is_waiting_for_caller:
+        # The calling thread runs when it looks, so its state does not tell whether it slept before.
+        # A thread that sleeps has begun to wait. One that a host or a disk held up has not.
+        has_waited = current.own_waits is None or current.own_waits != last_sample.own_waits
+        is_idle = current.resting and has_waited and active < passed / 2
+        if is_idle and not is_waiting_for_caller:
             self.rested += passed
 
     def exceeds(self, limit: float) -> bool:

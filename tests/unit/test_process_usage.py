@@ -7,13 +7,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 from support.waiting import wait_until
 
-from cardsharp_tools.executors import line_process
-from cardsharp_tools.executors.hang_monitor import WALL_TIME_FACTOR, BusyIdleTimeMeter, sample_usage
+from cardsharp_tools.executors import hang_monitor, line_process
+from cardsharp_tools.executors.hang_monitor import (
+    WALL_TIME_FACTOR,
+    BusyIdleTimeMeter,
+    UsageSample,
+    sample_usage,
+)
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.process_usage import process_tree
 
@@ -116,6 +122,24 @@ def test_a_stopped_process_is_charged_as_rest_unless_it_is_spared() -> None:
         meter = meter_of(popen)
         wait_until(lambda: take_sample(meter).exceeds(0.3))
         assert meter.rested >= 0.3
+
+
+@pytest.mark.parametrize(("waits_per_look", "rested"), [(0, 0.0), (1, 0.9)])
+def test_a_thread_that_got_no_processor_is_charged_for_no_rest(
+    monkeypatch: pytest.MonkeyPatch, waits_per_look: int, rested: float
+) -> None:
+    """The host of a virtual machine may run other machines, which the kernel reports nowhere."""
+    samples = (
+        UsageSample(0, 0, resting=True, stopped=False, own_waits=look * waits_per_look)
+        for look in count()
+    )
+    times = (0.1 * look for look in count())
+    monkeypatch.setattr(hang_monitor, "sample_usage", lambda _: next(samples))
+    monkeypatch.setattr(hang_monitor, "monotonic", lambda: next(times))
+    meter = BusyIdleTimeMeter(list)
+    for _ in range(10):
+        meter.take_sample(1)
+    assert meter.rested == pytest.approx(rested)
 
 
 def test_without_samples_the_wall_clock_limits_in_the_end() -> None:
