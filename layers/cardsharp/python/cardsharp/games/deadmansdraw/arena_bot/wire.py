@@ -10,7 +10,7 @@ import logging
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
@@ -177,8 +177,13 @@ def parse_timestamp(text: str) -> datetime | None:
 
 def match_params_json(params: MatchParams) -> dict[str, object]:
     """Return the body that creates a match, without the parameters that are None."""
-    adapter = TypeAdapter(MatchParams)
-    body: dict[str, object] = adapter.dump_python(
+    body: dict[str, object] = _match_params_adapter().dump_python(
         params, mode="json", by_alias=True, exclude_defaults=True
     )
     return body
+
+
+@cache
+def _match_params_adapter() -> TypeAdapter[MatchParams]:
+    """Return the encoder of match parameters; building it takes as long as playing many moves."""
+    return TypeAdapter(MatchParams)
