@@ -15,6 +15,7 @@ from markupsafe import Markup
 from rich.text import Text
 
 from cardsharp.pages.board_renderer import BoardRenderer
+from cardsharp.pages.table_parts import NO_ACTIONS, TableActions
 from cardsharp.play.strategy import Decision
 from cardsharp_tools.game_rooms.local_match import SeatedBot
 from cardsharp_tools.terminal.human_player import (
@@ -44,11 +45,15 @@ REFUSAL_MESSAGES = {
 
 
 class SeatUpdate(NamedTuple):
-    """Changes at a seat: parts of the rendered board and lines of text, with their version."""
+    """Changes at a seat: parts of the rendered board and lines of text, with their version.
+
+    With `ends_chapter` the update shows how a chapter ended, such as all hands of a round.
+    """
 
     version: int
     parts: dict[str, Markup]
     messages: list[str]
+    ends_chapter: bool = False
 
 
 class ChapterRecap(NamedTuple):
@@ -92,6 +97,7 @@ class BrowserSeat:
     status_line: str = ""
     last_seen_at: float = 0.0
     can_undo: bool = False  # whether a choice may be taken back: where all others are bots
+    choice_count: int = 0  # choices of the person in this match that can be taken back
     _answer: Choice[Any] | type[MoveUndone] | None = None
     _pending_lines: list[str] = field(default_factory=list)
 
@@ -103,6 +109,7 @@ class BrowserSeat:
             self.history, self.messages_since_answer, self._pending_lines = [], [], []
             self.message_batch += 1
             self.recap = self.question = self.advice = self.to_act = None
+            self.choice_count = 0
             self.notify_change()
 
     # --- what the match asks and tells ---------------------------------------------------------
@@ -123,8 +130,10 @@ class BrowserSeat:
             self.question = None
             self.notify_change()
         if isinstance(self._answer, Choice):
+            self.choice_count += 1
             return prompt.decision_for(self._answer.action, _DECISION_REASON)
         if self._answer is not None:
+            self.choice_count = max(0, self.choice_count - 1)
             raise MoveUndone
         if self.replacement_bot is None:
             raise PlayerQuit
@@ -152,7 +161,7 @@ class BrowserSeat:
             self.history = [*self.history, *lines][-_MAX_HISTORY_LINES:]
             self.messages_since_answer += lines
             if move.final_view is not None:
-                self._add_update(move.final_view)
+                self._add_update(move.final_view, ends_chapter=move.ends_chapter)
             if move.ends_chapter:
                 self.recap = ChapterRecap(
                     lines, self.last_view.get(self.board.round_summary_part, Markup())
@@ -224,6 +233,19 @@ class BrowserSeat:
         return [frame for frame in self.updates if frame.version > version]
 
     @property
+    def has_choice_to_undo(self) -> bool:
+        """True if the person has made a choice in this match that can be taken back."""
+        return self.can_undo and self.choice_count > 0
+
+    def render_table(self, actions: TableActions) -> dict[str, Markup]:
+        """Return the whole table as it is now, with the buttons of these actions on it."""
+        if self.question is None or self.board.render_position is None:
+            return self.last_view
+        position = self.question.position
+        rendered = self.board.render_position(self.screen.names, self.screen.you, position, actions)
+        return self.last_view | {name: part for name, part in rendered.items() if part is not None}
+
+    @property
     def is_away(self) -> bool:
         """True if no person plays here: the person has left or stopped looking at the page."""
         silent = self.clock() - self.last_seen_at > AWAY_TIMEOUT.total_seconds()
@@ -238,16 +260,20 @@ class BrowserSeat:
         self.version += 1
         self.condition.notify_all()
 
-    def _add_update(self, position: object) -> None:
+    def _add_update(self, position: object, *, ends_chapter: bool = False) -> None:
         """Add an update with the pending lines and the parts of the board that have changed."""
         if self.board.render_position is None:
             return
-        rendered = self.board.render_position(self.screen.names, self.screen.you, position)
+        rendered = self.board.render_position(
+            self.screen.names, self.screen.you, position, NO_ACTIONS
+        )
         visible_parts = {name: part for name, part in rendered.items() if part is not None}
         changed_parts = {
             name: part for name, part in visible_parts.items() if part != self.last_view.get(name)
         }
         self.last_view |= changed_parts
         self.notify_change()
-        self.updates.append(SeatUpdate(self.version, changed_parts, self._pending_lines))
+        self.updates.append(
+            SeatUpdate(self.version, changed_parts, self._pending_lines, ends_chapter)
+        )
         self._pending_lines = []

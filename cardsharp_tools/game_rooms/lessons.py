@@ -355,16 +355,20 @@ class _LessonPages:
     ) -> dict[str, object]:
         screen, position = question.screen, question.decision_point.position
         review, render = self._lesson.corrections.get(question_index), self._board.render_position
-        board_parts = render(screen.names, screen.you, position) if render else {}
+        is_answered = question_index in self._lesson.corrections
+        choices = choice_context(self._board, [] if is_answered else screen.choice_groups(position))
+        board_parts = (
+            render(screen.names, screen.you, position, choices["actions"]) if render else {}
+        )
         return {
-            **choice_context(self._board, screen.choice_groups(position)),
+            **choices,
             "lesson": self._lesson,
             "place": question_index,
             "question": question,
             "standing": screen.status_line(position),
             "parts": {name: part for name, part in board_parts.items() if part is not None},
             "told": review,
-            "answered": question_index in self._lesson.corrections,
+            "answered": is_answered,
             "thought": decision_fragment(review.thought) if review else "",
             "fields": {TOKEN_FIELD: self._token},
         }

@@ -3,13 +3,14 @@
 Each seat of a game room has a secret address, by which its person sees and plays the match.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from http import HTTPStatus
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from jinja2 import FileSystemLoader, Template
 from markupsafe import Markup
@@ -22,7 +23,7 @@ from starlette.routing import Route
 from cardsharp.analysis.judged_match import side_of
 from cardsharp.pages.analysis_view import AnalysisView
 from cardsharp.pages.assets import HEADERS, AssetFolder, AssetSet
-from cardsharp.pages.board_renderer import BoardRenderer
+from cardsharp.pages.board_renderer import EMPTY_MARKUP, BoardRenderer
 from cardsharp.pages.match_pages import options_fragment, summary_fragment
 from cardsharp.pages.match_review import (
     MatchReview,
@@ -30,6 +31,7 @@ from cardsharp.pages.match_review import (
     build_match_review,
     turn_word_of,
 )
+from cardsharp.pages.table_parts import ActionButton, TableActions
 from cardsharp.pages.templates import SiteInfo, template_environment
 from cardsharp.server.forms import Form, read_form
 from cardsharp_tools.game_rooms.browser_seat import REFUSAL_MESSAGES, BrowserSeat
@@ -42,9 +44,8 @@ from cardsharp_tools.game_rooms.game_room import (
 from cardsharp_tools.terminal.screen import ChoiceGroup
 
 SITE = SiteInfo("Cardsharp")
-ASSETS = AssetSet(
-    AssetFolder("cardsharp_tools.game_rooms", "templates", ("table.css", "table.js", "choosing.js"))
-)
+_ASSET_NAMES = ("table.css", "table.js", "choosing.js", "settings.js", "sound.js")
+ASSETS = AssetSet(AssetFolder("cardsharp_tools.game_rooms", "templates", _ASSET_NAMES))
 """Assets of the seats' pages and of all pages."""
 
 _TEMPLATES_FOLDER = Path(__file__).with_name("templates")
@@ -82,10 +83,12 @@ def updates_document(
         "title": context["title"],
         "toAct": context["to_act"],
         "frames": [
-            {"parts": update.parts, "said": update.messages}
+            {"parts": update.parts, "said": update.messages, "ends": update.ends_chapter}
             for update in browser_seat.updates_since(version)
         ],
+        "parts": context["parts"],
         "begun": browser_seat.message_batch,
+        "hint": load_template("hint_panel.html").render(context),
         **{name: load_template(f"{name}.html").render(context) for name in template_names},
     }
 
@@ -120,8 +123,10 @@ def _build_page_context(room: GameRoom, seat_index: int, links: Sequence[str]) -
     groups = [] if question is None else browser_seat.screen.choice_groups(question.position)
     title = {RoomState.WAITING: "Waiting", RoomState.OVER: "The end"}.get(room.state, "")
     title = title or ("The others move" if question is None else "Your move")
+    choices = choice_context(room.board, groups)
     return {
-        **choice_context(room.board, groups),
+        **choices,
+        "parts": browser_seat.render_table(choices["actions"]) if playing else {},
         "room": room,
         "game": room.config.game,
         "chair": browser_seat,
@@ -168,25 +173,38 @@ def _format_sides(room: GameRoom, browser_seat: BrowserSeat) -> str:
     return " v ".join(" and ".join(map(player_names.__getitem__, side)) for side in ordered)
 
 
-def choice_context(board: BoardRenderer, groups: Sequence[ChoiceGroup[Any]]) -> dict[str, object]:
-    """Return the template context of a list of choices.
+class ChoiceContext(TypedDict):
+    """Template context of a list of choices.
 
-    Groups of a single choice come first. Choices have number keys if there are few of them.
+    Choices have number keys if there are `few` of them. The `actions` are those that the table may
+    put on its cards and piles; the page offers the others below it.
     """
+
+    board: BoardRenderer
+    groups: Sequence[ChoiceGroup[Any]]
+    few: bool
+    actions: TableActions
+
+
+def choice_context(board: BoardRenderer, groups: Sequence[ChoiceGroup[Any]]) -> ChoiceContext:
+    """Return the template context of a list of choices; groups of a single choice come first."""
     visible_groups = [group for group in groups if len(group.choices) > 1 or not group.disabled]
     visible_groups.sort(key=lambda group: len(group.choices) > 1)
-    keys = [
-        choice.key
+    choices = [
+        choice
         for group in visible_groups
         for choice in group.choices
         if choice.key not in group.disabled
     ]
-    digits = {key: digit for digit, key in enumerate(keys, 1)}
+    few = len(choices) <= _MAX_KEYED_CHOICES
+    buttons = {
+        choice.action: ActionButton(choice.key, choice.name, choice.side_note) for choice in choices
+    }
     return {
         "board": board,
         "groups": visible_groups,
-        "few": len(keys) <= _MAX_KEYED_CHOICES,
-        "digits": digits,
+        "few": few,
+        "actions": TableActions(buttons, has_digits=few),
     }
 
 
@@ -225,7 +243,26 @@ def _build_review(
 @cache
 def load_template(name: str) -> Template:
     """Return the template of that name, of seats or of all pages."""
-    return template_environment(FileSystemLoader(_TEMPLATES_FOLDER)).get_template(name)
+    environment = template_environment(FileSystemLoader(_TEMPLATES_FOLDER))
+    environment.filters["suited"] = colour_suits
+    return environment.get_template(name)
+
+
+def colour_suits(text: str) -> Markup:
+    """Return a text whose symbols of suits have the colours of their suits.
+
+    >>> print(colour_suits("led A♥"))
+    led A<span class="suit hearts">♥</span>
+    """
+    symbol = Markup('<span class="suit {}">{}</span>')
+    pieces = (
+        symbol.format(_SUIT_NAMES[piece], piece) if piece in _SUIT_NAMES else piece
+        for piece in re.split("([♣♦♥♠])", text)
+    )
+    return EMPTY_MARKUP.join(pieces)
+
+
+_SUIT_NAMES = {"♣": "clubs", "♦": "diamonds", "♥": "hearts", "♠": "spades"}
 
 
 SEAT_LONG_POLL_TIMEOUT = timedelta(seconds=15)  # how long a request for updates waits for one

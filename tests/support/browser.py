@@ -119,7 +119,7 @@ def next_question_number(page: Page, previous_number: str = "") -> str:
 
 def play_first_choice(page: Page) -> None:
     """Play the first choice by its key; press Enter if a tenth choice shares that key."""
-    ambiguous = page.locator("#moves [data-digits='10']").count()
+    ambiguous = page.locator(".choice[data-digits='10']").count()
     page.keyboard.press("1")
     if ambiguous:
         page.keyboard.press("Enter")

@@ -83,9 +83,10 @@ class SeatClient:
         return document
 
     def wait_for_text(self, *texts: str) -> str:
-        """Wait until the question part of the page contains one of these texts, and return it."""
+        """Wait until the question and the table contain one of these texts, and return both."""
         for _ in range(2000):
-            question_html = str(self.updates()["ask"])
+            document = self.updates()
+            question_html = "".join([document["ask"], *document["parts"].values()])
             if any(text in question_html for text in texts):
                 return question_html
         raise AssertionError(f"none of {texts} came")

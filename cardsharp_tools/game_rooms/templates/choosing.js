@@ -1,35 +1,36 @@
-// Ways to choose: number keys, groups of choices, and clicks on cards and piles.
-
-import { offer } from "./offer.js";
+// Ways to choose: number keys, arrow keys, and kinds of choices.
 
 const $ = (id) => document.getElementById(id);
+const spacious = matchMedia("(min-width: 1500px) and (min-height: 880px)"); // room for all kinds at once
 let typed = "";
 let kind = "";
 let question = "";
 
 const choices = () => [...document.querySelectorAll(".choice:not(:disabled)")].filter((one) => one.checkVisibility());
 
-
-// Focus the first choice, unless the focus is already somewhere.
+// Focus the question, and never an action: Enter must not play what nobody has chosen. When the
+// match is over, the first button is focused, which plays nothing.
 export function asked() {
   const active = document.activeElement;
-  if (active === document.body || !active?.isConnected) choices()[0]?.focus({ preventScroll: true });
+  if (active !== document.body && active?.isConnected) return;
+  ($("asked") ?? choices()[0])?.focus({ preventScroll: true });
 }
 
-// Of many choices only one kind is shown at a time; without the script all are shown.
+// Of many choices only one kind is shown at a time; without the script, and on a large screen, all.
 function pick(wanted) {
   const kinds = [...document.querySelectorAll(".kind")];
   const there = kinds.filter((one) => !one.disabled);
   const chosen = there.find((one) => one.dataset.kind === wanted) ?? there[0];
   if (!chosen) return;
   kind = chosen.dataset.kind;
-  chosen.parentElement.hidden = false;
+  chosen.parentElement.hidden = spacious.matches;
   for (const one of kinds) one.setAttribute("aria-pressed", String(one === chosen));
-  for (const one of document.querySelectorAll("fieldset[data-kind]")) one.hidden = one.dataset.kind !== kind;
+  for (const one of document.querySelectorAll("fieldset[data-kind]")) {
+    one.hidden = !spacious.matches && one.dataset.kind !== kind;
+  }
 }
 
 export function wire() {
-  offer($("board"), document.querySelectorAll("#moves .choice:not(:disabled)"));
   const number = document.querySelector("#moves [name=number]")?.value;
   if (number !== question) typed = kind = ""; // a new question begins with the lowest kind
   pick(kind);
@@ -45,8 +46,17 @@ function press(button) {
 function move(by) {
   const every = choices();
   const at = every.indexOf(document.activeElement);
-  every[(at + by + every.length) % every.length]?.focus();
+  const from = at < 0 && by < 0 ? 0 : at;
+  every[(from + by + every.length) % every.length]?.focus();
 }
+
+// The second click of a double click would answer the next question.
+document.addEventListener("click", (clicked) => {
+  if (clicked.detail > 1 && clicked.target.closest(".choice")) {
+    clicked.preventDefault();
+    clicked.stopPropagation();
+  }
+}, true);
 
 // A number plays its choice at once, or on Enter if more digits could follow.
 document.addEventListener("keydown", (pressed) => {
@@ -55,7 +65,7 @@ document.addEventListener("keydown", (pressed) => {
   const keys = choices().filter((one) => one.form?.id === "moves");
   if (/^\d$/.test(pressed.key)) {
     typed += pressed.key;
-    const meant = [...document.querySelectorAll("#moves [data-digits]")].filter((one) => one.dataset.digits.startsWith(typed));
+    const meant = [...document.querySelectorAll(".choice[data-digits]")].filter((one) => one.dataset.digits.startsWith(typed));
     if (!meant.length) typed = "";
     if (meant.length === 1) press(meant[0]);
     else {
@@ -74,5 +84,6 @@ document.addEventListener("keydown", (pressed) => {
   if (keys.length) pressed.preventDefault();
 });
 
+spacious.addEventListener("change", () => pick(kind));
 wire();
 asked();

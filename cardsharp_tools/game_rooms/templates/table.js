@@ -2,14 +2,18 @@
 
 import { asked, wire } from "./choosing.js";
 import { moving } from "./motion.js";
+import { play } from "./sound.js";
 
 const $ = (id) => document.getElementById(id);
 const root = $("seat");
 const link = root.dataset.link;
+const SUITS = { "♣": "clubs", "♦": "diamonds", "♥": "hearts", "♠": "spades" };
 const PAUSE = 1000; // after an error, and after an immediate response without an update
 const PACE = 700; // between two moves of others, where motion is welcome
+const END_PACE = 2600; // after the end of a round, to see everybody's cards
 const LOST = "The game does not answer. Perhaps it was closed. Trying again every second.";
 const still = matchMedia("(prefers-reduced-motion: reduce)");
+const isStill = () => still.matches || document.documentElement.dataset.motion === "off" || document.visibilityState !== "visible";
 const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 let version = Number(root.dataset.version);
@@ -17,20 +21,31 @@ let begun = Number(root.dataset.begun);
 
 function say(line) {
   const item = document.createElement("li");
-  item.textContent = line;
+  for (const piece of line.split(/([♣♦♥♠])/u)) {
+    const suit = SUITS[piece];
+    item.append(suit ? Object.assign(document.createElement("span"), { className: `suit ${suit}`, textContent: piece }) : piece);
+  }
   $("news").append(item);
   $("log").scrollTop = $("log").scrollHeight;
 }
 
+// Show a part of the table, unless it is there already.
 function put(name, html) {
-  let part = $("board").querySelector(`[data-part="${CSS.escape(name)}"]`);
+  let part = document.querySelector(`[data-part="${CSS.escape(name)}"]`);
   if (!part) {
     part = document.createElement("section");
     part.className = `part ${name}`;
     part.dataset.part = name;
     $("board").append(part);
   }
+  if (part.seen === html) return;
   part.innerHTML = html; // the server has escaped it, and the policy runs no script in it
+  part.seen = html;
+}
+
+function draw(parts) {
+  const change = () => { for (const [name, html] of Object.entries(parts)) put(name, html); };
+  return isStill() ? change() : moving($("board"), change);
 }
 
 // Details that the user has opened stay open, even if they disappear for a while.
@@ -63,14 +78,20 @@ async function show(told) {
   if (told.begun !== begun) $("news").replaceChildren();
   begun = told.begun;
   for (const [place, frame] of told.frames.entries()) {
-    if (place && !still.matches && document.visibilityState === "visible") await sleep(PACE);
-    moving($("board"), () => { for (const [name, html] of Object.entries(frame.parts)) put(name, html); });
+    const ended = told.frames[place - 1]?.ends;
+    if (place && !isStill()) await sleep(ended ? END_PACE : PACE);
+    draw(frame.parts);
+    if (Object.keys(frame.parts).length) play("card");
     frame.said.forEach(say);
   }
   version = told.version;
   document.title = `${told.title} · Cardsharp`;
   $("board").dataset.seat = told.toAct;
-  for (const id of ["headline", "ask", "recap", "side"]) replace(id, told[id]);
+  draw(told.parts);
+  const before = document.querySelector("#moves [name=number]")?.value;
+  for (const id of ["headline", "ask", "hint", "recap", "side"]) replace(id, told[id]);
+  const question = document.querySelector("#moves [name=number]")?.value;
+  if (question && question !== before) play("turn");
   wire();
   copies();
   asked();
@@ -89,7 +110,7 @@ async function once() {
 async function send(form, button) {
   const body = new URLSearchParams(new FormData(form));
   if (button?.name) body.set(button.name, button.value);
-  const open = [...document.querySelectorAll(".ask button:not(:disabled)")];
+  const open = [...document.querySelectorAll(".ask button:not(:disabled), #board button:not(:disabled)")];
   for (const one of open) one.disabled = true; // until the next question comes
   const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
   const told = await answer.json();

@@ -6,11 +6,12 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from cardsharp.core.sentences import YOU, capitalise, count_text, to_sentence
-from cardsharp.games.euchre.actions import Action, DecisionType, Discard, Play
+from cardsharp.games.euchre.actions import Action, Bid, DecisionType, Discard, Play
 from cardsharp.games.euchre.cards import (
     RANK_NAMES,
     SUIT_LETTERS,
     SUIT_NAMES,
+    SUIT_SYMBOLS,
     rank_of,
 )
 from cardsharp.games.euchre.history.decisions import initial_score
@@ -37,6 +38,8 @@ from cardsharp_tools.terminal.screen import (
 
 _RELATIVE_SEAT_NAMES = (YOU_AS_NAME, "Left", "Partner", "Right")
 _RANK_NAMES = ("nine", "ten", "jack", "queen", "king", "ace")
+
+_MAX_LONG_CHOICES = 4  # bids up to which each has its whole name on its button
 
 _PROMPTS = {
     DecisionType.BID: "Your bid:",
@@ -142,7 +145,14 @@ class EuchreTerminal(Screen[SimulatedEuchreMatch, EuchrePosition, Action]):
         choices = self.choices(position)
         prompt = _PROMPTS[position.decision_type]
         if position.decision_type not in {DecisionType.PLAY, DecisionType.DISCARD}:
-            return [ChoiceGroup(prompt, choices)]
+            return [
+                ChoiceGroup(
+                    prompt,
+                    [choice._replace(short=_format_short_bid(choice.action)) for choice in choices]
+                    if len(choices) > _MAX_LONG_CHOICES
+                    else choices,
+                )
+            ]
         kind = Play if position.decision_type is DecisionType.PLAY else Discard
         allowed = {choice.action: choice for choice in choices}
         offered = (choice.action.card for choice in choices if isinstance(choice.action, kind))
@@ -242,6 +252,14 @@ def action_text(action: Action, table: PublicState) -> str:
         if isinstance(action, Discard | Play)
         else table.describe(action)
     )
+
+
+def _format_short_bid(action: Action) -> str:
+    """Return the name of a bid among many: a suit, or its symbol if the bidder goes alone."""
+    if not isinstance(action, Bid) or action.suit is None:
+        return ""
+    symbol, name = SUIT_SYMBOLS[action.suit], SUIT_NAMES[action.suit].capitalize()
+    return f"{symbol} alone" if action.goes_alone else f"{symbol} {name}"
 
 
 def action_aliases(action: Action) -> str:

@@ -1,15 +1,18 @@
 """Rendering of a game's board: the functions a game supplies, and helpers that all share."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
 from cardsharp.analysis.replay import Header, ReplayStep
+
+if TYPE_CHECKING:
+    from cardsharp.pages.table_parts import TableActions
 
 BoardParts = Mapping[str, Markup | None]
 """The parts of a drawn table by name, each time the same names in the same order.
@@ -33,8 +36,9 @@ class BoardRenderer(NamedTuple):
 
     symbols: Mapping[str, str]
     render_step: Callable[[Header, ReplayStep], BoardParts]
-    render_position: Callable[[Sequence[str], int, Any], BoardParts] | None = None
-    """The table as a seat sees it: the players' names by seat, whose eyes, and its position."""
+    render_position: Callable[[Sequence[str], int, Any, "TableActions"], BoardParts] | None = None
+    """The table as a seat sees it: the players' names by seat, whose eyes, its position, and the
+    actions that its player may take now, which the table puts on its cards and piles."""
     action_face: Callable[[Any], Markup] = lambda _: EMPTY_MARKUP
     """Returns the markup on the button of an action beside its name, such as a card."""
     action_part: Callable[[Any], str] = lambda _: ""
@@ -42,6 +46,8 @@ class BoardRenderer(NamedTuple):
     round_summary_part: str = (
         ""  # the part that stays when a round is over, such as everybody's hands
     )
+    fact_parts: Collection[str] = ()
+    """The parts with facts beside the table, such as the cards that nobody has seen yet."""
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
@@ -90,9 +96,16 @@ SYMBOLS = load_symbols(files("cardsharp.pages") / "page" / "french.svg")
 _LETTERS = {name[0].upper(): name for name in SYMBOLS}
 
 
+def split_french_card(text: str) -> tuple[str, str]:
+    """Return the rank and the suit of a card that is written as "J of clubs" or "JC".
+
+    >>> split_french_card("10H")
+    ('10', 'hearts')
+    """
+    rank, _, suit = text.partition(" of ")
+    return (rank, suit) if suit else (text[:-1], _LETTERS.get(text[-1:].upper(), ""))
+
+
 def parse_french_card(text: str) -> Markup:
     """The card that "J of clubs" or "JC" names."""
-    rank, _, suit = text.partition(" of ")
-    if not suit:
-        rank, suit = text[:-1], _LETTERS.get(text[-1:].upper(), "")
-    return render_card(rank, suit)
+    return render_card(*split_french_card(text))

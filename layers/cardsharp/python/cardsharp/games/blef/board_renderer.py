@@ -1,12 +1,11 @@
 """Board renderer of Blef: the bets of the round, and the hands that are visible."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from markupsafe import Markup
 
 from cardsharp.analysis.replay import Header, ReplayStep
-from cardsharp.games.blef.actions import action_name
-from cardsharp.games.blef.position import BlefPosition
+from cardsharp.games.blef.table_renderer import render_table
 from cardsharp.pages.board_renderer import (
     EMPTY_MARKUP,
     SYMBOLS,
@@ -28,14 +27,6 @@ def _render_step(header: Header, step: ReplayStep) -> BoardParts:
     return _render_round(step.turn, step.public_state.get("history"), visible_hands)
 
 
-def _render_position(names: Sequence[str], you: int, position: BlefPosition) -> BoardParts:
-    """Render the bets and hands of a position, with the number of cards of every player."""
-    bets = [(names[seat], action_name(bet)) for seat, bet in position.history]
-    hands = {names[seat]: hand for seat, hand in enumerate(position.hands) if hand}
-    round_parts = _render_round(position.round_number, bets, hands or {names[you]: position.hand})
-    return {"players": _render_players(names, position), **round_parts}
-
-
 def _render_round(
     round_number: int | None, history: object, hands: Mapping[str, object]
 ) -> BoardParts:
@@ -55,25 +46,6 @@ def _render_round(
     }
 
 
-def _render_players(names: Sequence[str], position: BlefPosition) -> Markup:
-    """Render every player with one card back for each card; a player without cards is out."""
-    back, line = (
-        Markup('<span class="back"></span>'),
-        Markup("<li{}><b>{}</b>{}<span>{}</span></li>"),
-    )
-    return Markup('<ul class="players">{}</ul>').format(
-        EMPTY_MARKUP.join(
-            line.format(
-                Markup(' class="now"') if seat == position.turn else "",
-                names[seat],
-                back * card_count,
-                f"{card_count} of {position.max_cards}" if card_count else "out",
-            )
-            for seat, card_count in enumerate(position.card_counts)
-        )
-    )
-
-
 def _render_bets(history: object) -> Markup:
     line = Markup("<li><b>{}</b> {}</li>")
     bets = history if isinstance(history, list | tuple) else ()
@@ -84,4 +56,4 @@ def _render_bets(history: object) -> Markup:
     )
 
 
-BOARD_RENDERER = BoardRenderer(SYMBOLS, _render_step, _render_position, round_summary_part="hands")
+BOARD_RENDERER = BoardRenderer(SYMBOLS, _render_step, render_table, round_summary_part="hands")

@@ -1,15 +1,11 @@
 """Board renderer of Euchre: four seats around the trick, and the calls."""
 
-from collections.abc import Sequence
-
 from markupsafe import Markup
 
-from cardsharp.analysis.replay import Header, ReplayStep, StoredDecision
+from cardsharp.analysis.replay import Header, ReplayStep
 from cardsharp.core.sentences import capitalise, count_text
-from cardsharp.games.euchre.actions import Action, Discard, Play
-from cardsharp.games.euchre.cards import SUIT_NAMES, card_name
-from cardsharp.games.euchre.history.replay import public_state_body
-from cardsharp.games.euchre.position import EuchrePosition
+from cardsharp.games.euchre.cards import SUIT_NAMES
+from cardsharp.games.euchre.table_renderer import render_table
 from cardsharp.pages.board_renderer import (
     EMPTY_MARKUP,
     SYMBOLS,
@@ -40,29 +36,6 @@ def _render_step(header: Header, step: ReplayStep) -> BoardParts:
         **{f"seat{seat}": _render_seat(header, step, seat) for seat in _SEATS},
         "middle": _render_middle(header, step),
     }
-
-
-def _render_position(names: Sequence[str], you: int, position: EuchrePosition) -> BoardParts:
-    """Render a position: its viewer first, then the other seats clockwise."""
-    chairs = [names[(you + offset) % len(_SEATS)] for offset in _SEATS]
-    state = {
-        "turnCard": card_name(position.public_state.turn_card),
-        **public_state_body(position.public_state, position.seat),
-    }
-    hand = sorted(position.hand, key=lambda card: (card & 3, -card))
-    decision = StoredDecision(position={"hand": [*map(card_name, hand)]}) if hand else None
-    step = ReplayStep(
-        sequence=0, turn=1, seat=0, description="", public_state=state, decision=decision
-    )
-    return _render_step(Header(players=tuple(chairs)), step)
-
-
-def _render_action_card(action: Action) -> Markup:
-    return (
-        parse_french_card(card_name(action.card))
-        if isinstance(action, Play | Discard)
-        else EMPTY_MARKUP
-    )
 
 
 def _render_seat(header: Header, step: ReplayStep, seat: int) -> Markup:
@@ -136,4 +109,4 @@ def _read_trick_winners(step: ReplayStep) -> list[int]:
     return won if isinstance(won, list) else []
 
 
-BOARD_RENDERER = BoardRenderer(SYMBOLS, _render_step, _render_position, _render_action_card)
+BOARD_RENDERER = BoardRenderer(SYMBOLS, _render_step, render_table)

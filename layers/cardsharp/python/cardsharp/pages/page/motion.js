@@ -6,7 +6,7 @@ const LASTS = 180; // milliseconds
 function places(board) {
   const found = new Map();
   for (const card of board.querySelectorAll(".card")) {
-    const name = card.textContent;
+    const name = card.dataset.card ?? card.textContent;
     found.set(name, found.has(name) ? null : { card, box: card.getBoundingClientRect() });
   }
   return found;

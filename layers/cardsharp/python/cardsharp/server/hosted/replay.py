@@ -18,6 +18,7 @@ from cardsharp.analysis.replay import (
 )
 from cardsharp.errors import StoreError
 from cardsharp.pages.board_renderer import EMPTY_MARKUP, BoardParts, BoardRenderer
+from cardsharp.pages.table_parts import NO_ACTIONS, TableActions
 from cardsharp.play.game import ListDecisions, RestoreStates
 from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
 from cardsharp.server.hosted.wire import HostedPastMoveBody
@@ -43,12 +44,17 @@ def board_renderer_for(package: str) -> BoardRenderer:
 
     def parts(_header: Header, step: ReplayStep) -> BoardParts:
         return (
-            render_position((), 0, positions.load(step.public_state))
+            render_position((), 0, positions.load(step.public_state), NO_ACTIONS)
             if step.public_state
             else {"middle": EMPTY_MARKUP}
         )
 
-    def render_position(_names: Sequence[str], _you: int, position: Any) -> BoardParts:  # noqa: ANN401 - any game's
+    def render_position(
+        _names: Sequence[str],
+        _you: int,
+        position: Any,  # noqa: ANN401 - any game's
+        _actions: TableActions,
+    ) -> BoardParts:
         rows = (Markup("<p>{}</p>").format(row) for row in game.text_renderer.lines(position))
         return {"middle": EMPTY_MARKUP.join(rows)}
 
