@@ -273,7 +273,7 @@ def test_a_guest_joins_by_a_link_and_is_replaced_by_a_bot(browser: Browser) -> N
         guest_page.get_by_label("Your name").fill(HOSTILE_NAME)
         guest_page.get_by_role("button", name="Take the seat").click()
         expect(host_page.locator("h1")).to_contain_text(HOSTILE_NAME[:24])
-        expect(guest_page.locator("h1")).to_contain_text("you v Ann")
+        expect(guest_page.locator("h1")).to_contain_text("You v Ann")
         first, second = (
             (host_page, guest_page)
             if host_page.locator("#moves").count()

@@ -61,9 +61,9 @@ def test_a_complete_match_is_played_with_forms(game: Game) -> None:
     with serve_test_room(room) as (seat,):
         html = seat.play_to_end()
         assert re.search(r"You have won!|has won\.|have won\.|A tie\.", html)
-        titles = {"euchre": "you and partner v left and right"}
+        titles = {"euchre": "You and Partner v Left and Right"}
         page = requests.get(seat.link, timeout=HANG_SECONDS).text
-        assert f"<h1>{titles.get(game.name, 'you v ')}" in page
+        assert f"<h1>{titles.get(game.name, 'You v ')}" in page
         assert game.name != "deadmansdraw" or re.search(r"Draw · \d+ : \d+, turn", page)
         assert (room.last.stored_id is not None) is bool(room.last.parts)
         for part in room.last.parts[-1:]:
