@@ -18,8 +18,6 @@ TurnNumber = Annotated[int | None, Parameter(help="Show only this turn. Turns co
 RequiredTurnNumber = Annotated[int, Parameter(help="The number of the turn. Turns count from 1.")]
 
 
-
-
 def show(
     match: MatchRef = LAST_MATCH,
     /,
