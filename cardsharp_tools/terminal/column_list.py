@@ -60,11 +60,11 @@ def _printable(cell: str) -> str:
 def _fit_widths(
     columns: Sequence[ListColumn], widths: Sequence[int], total: int, gap: int
 ) -> list[int]:
-    """Return the widths, of which the folded column's is reduced to what the others leave."""
-    others = sum(
+    """Return the widths; that of the folded column is at most what the other columns leave."""
+    other_width = sum(
         width for column, width in zip(columns, widths, strict=True) if not column.is_folded
     )
-    available = max(total - others - gap * (len(columns) - 1), _MIN_FOLDED_WIDTH)
+    available = max(total - other_width - gap * (len(columns) - 1), _MIN_FOLDED_WIDTH)
     return [
         min(width, available) if column.is_folded else width
         for column, width in zip(columns, widths, strict=True)
