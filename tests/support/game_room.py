@@ -149,4 +149,4 @@ def step_texts(
     steps = [step.description for step in game.replay.load()(record, moves)][:step_count]
     for seat, name in enumerate(names):
         steps = [re.sub(rf"\b{re.escape(name)}\b", f"#{seat}", step) for step in steps]
-    return [re.sub("^discard .*", "discard", step) for step in steps]
+    return [re.sub("^discarded .*", "discarded", step) for step in steps]

@@ -28,20 +28,25 @@ def bet_text(bet: int, *, has_article: bool = True) -> str:
     return f"a {text}"
 
 
-def action_predicate(action: int, last_bet: int | None, bettor: str) -> str:
+def action_predicate(action: int, last_bet: int | None, bettor: str = "") -> str:
     """Return what a player did: "bet a pair of 10s", "raised to a flush", "checked your flush".
 
     `last_bet` is the bet before it, None for the first bet of a round, and `bettor` the name of
-    the player who made it.
+    the player who made it; without one a check does not name that player.
     """
     if action == LOST_MARKER:
         return "lost the round"
     if last_bet is None:
         return f"bet {bet_text(action)}"
     if action == CHECK:
-        owner = "your" if bettor == YOU else f"{bettor}\N{RIGHT SINGLE QUOTATION MARK}s"
-        return f"checked {owner} {bet_text(last_bet, has_article=False)}"
+        return f"checked {_owner_text(bettor)} {bet_text(last_bet, has_article=False)}"
     return f"raised to {bet_text(action)}"
+
+
+def _owner_text(bettor: str) -> str:
+    if not bettor:
+        return "the"
+    return "your" if bettor == YOU else f"{bettor}\N{RIGHT SINGLE QUOTATION MARK}s"
 
 
 def move_sentence(history: Sequence[RoundMove], name_of: PlayerName) -> str:

@@ -3,7 +3,7 @@
 from markupsafe import Markup
 
 from cardsharp.analysis.replay import Header, ReplayStep
-from cardsharp.core.sentences import capitalise, count_text
+from cardsharp.core.sentences import count_text
 from cardsharp.games.euchre.cards import SUIT_NAMES
 from cardsharp.games.euchre.table_renderer import render_table
 from cardsharp.pages.board_renderer import (
@@ -61,7 +61,7 @@ def _render_seat(header: Header, step: ReplayStep, seat: int) -> Markup:
     title = f"{header.players[seat]}, {player_name}" if has_name else player_name
     won = _read_trick_winners(step).count(seat)
     tricks = count_text(won, "trick") if won else ""
-    return render_part(capitalise(title), EMPTY_MARKUP.join(content), tricks)
+    return render_part(title, EMPTY_MARKUP.join(content), tricks)
 
 
 def _render_labelled_card(step: ReplayStep, text: str) -> Markup:

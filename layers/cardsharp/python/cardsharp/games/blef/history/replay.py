@@ -103,11 +103,10 @@ def _describe_facts(facts: Body, earlier_bets: Sequence[Sequence[object]]) -> st
         return "not recorded yet"
     player, action = facts.get("player"), _ACTION_BY_NAME.get(str(facts.get("action")))
     if not marks_round_loser(facts):
-        bettor, last_name = earlier_bets[-1] if earlier_bets else ("", "")
-        last_bet = _ACTION_BY_NAME.get(str(last_name))
+        last_bet = _ACTION_BY_NAME.get(str(earlier_bets[-1][1])) if earlier_bets else None
         if action is None:
             return f"{player}: {facts.get('action')}"
-        return f"{player} {action_predicate(action, last_bet, str(bettor))}"
+        return f"{player} {action_predicate(action, last_bet)}"
     hands = facts.get("hands")
     items = hands.items() if isinstance(hands, Mapping) else ()
     lists = [(name, cards) for name, cards in items if isinstance(cards, list | tuple)]
