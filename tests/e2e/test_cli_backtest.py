@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from support.cli import Cli, isolate_environment, write_strategy_file
 
+from cardsharp.analysis.action_labels import action_labels
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import main
 from cardsharp_tools.executors.strategy_file import source_version
@@ -80,7 +81,8 @@ def test_a_lab_match_is_displayed_explained_and_tried_by_another_strategy(
     assert cli("show", match_id).code == 0
     explanation = cli("why", match_id, str(match["decisions"][0]["turn"]))
     assert explanation.code == 0, explanation.err
-    assert match["decisions"][0]["then"]["action"] in explanation.out
+    label = action_labels(get_game(game))
+    assert label(match["decisions"][0]["then"]["action"]) in explanation.out
 
 
 def test_matches_record_the_version_of_the_strategy_file(cli: Cli, home: Path) -> None:

@@ -14,6 +14,7 @@ from support.cli import Cli, isolate_environment, start_program, wait_for_line, 
 from support.waiting import HANG_SECONDS
 
 from cardsharp.core.clock import SystemClock
+from cardsharp.games.deadmansdraw.sentences import label_action
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.cli import main
 
@@ -119,7 +120,7 @@ def test_show_lists_every_turn_and_why_explains_each_decision(cli: Cli) -> None:
     assert text.count("decision ") == len(decisions)
     for move in decisions:
         decision = move["decision"]
-        assert f"chosen  {decision['action']}" in text
+        assert f"chosen  {label_action(decision['action'])}" in text
         assert [option for option in decision["options"] if option["action"] == decision["action"]]
         assert f"{decision['decisionMs']:.1f} ms" in text
     for part in ("our bank", "their bank", "play area", "discarded", "unseen", "value"):
