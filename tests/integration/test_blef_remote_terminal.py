@@ -90,14 +90,14 @@ def test_two_people_play_a_served_game_to_its_end(service: tuple[BlefService, st
         assert ann_terminal.is_prompted.wait(HANG_SECONDS)
         bob_result = pool.submit(play, bob_terminal, "bob")
         winners = {ann_result.result(timeout=HANG_SECONDS), bob_result.result(timeout=HANG_SECONDS)}
-    assert winners in ({"you", "ann"}, {"you", "bob"})
+    assert winners in ({"You", "ann"}, {"You", "bob"})
     assert "You came first" in ann_terminal.output.getvalue()
     for terminal in (ann_terminal, bob_terminal):
         page_text = terminal.output.getvalue()
-        assert page_text.count("lost the round.\n") >= 12
+        assert page_text.count("lost the round and ") >= 12
         assert page_text.count(" is out.") + page_text.count(" are out.") == 1
         for block in page_text.split("Your hand: ")[1:]:
-            assert not re.search("   (ann|bob): ", block.split("-- ")[0]), "before the end"
+            assert not re.search("   (ann|bob): ", block.split("The bet, ")[0]), "before the end"
 
 
 def test_a_returning_player_keeps_the_seat_and_moves_once_despite_a_lost_response(
@@ -117,7 +117,7 @@ def test_a_returning_player_keeps_the_seat_and_moves_once_despite_a_lost_respons
         terminal = ScriptedTerminal(iter(["quit"]))
         with pytest.raises(PlayerQuit):
             BlefTerminal.play_remote_match(invitation, terminal.build_player)
-        assert "Here are ann; the game has not started yet." in terminal.output.getvalue()
+        assert "At the table: ann. The game has not started yet." in terminal.output.getvalue()
     assert games.get_state(game, StateQuery(), timedelta).game.nicknames == ("ann",)
     bob_uuid = games.join(game, "bob")
 
