@@ -30,7 +30,7 @@ STORE_SETTING = "CARDSHARP_STORE"
 install_retry_counter()
 
 
-@cache
+@cache  # an entry for each game
 def load_service(name: str) -> "HttpService":
     """Return the HTTP service of the game; raise `ConfigError` if it has none."""
     try:
@@ -44,7 +44,7 @@ def load_service(name: str) -> "HttpService":
     return lazy_import.load()
 
 
-@cache
+@cache  # an entry for each game
 def build_handler(name: str) -> LambdaHandler:
     """Return the handler of that game, built from the environment at the first request."""
     service = load_service(name)

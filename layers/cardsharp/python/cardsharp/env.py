@@ -56,7 +56,7 @@ def _find_game_name(module: str) -> str:
     )
 
 
-@cache
+@cache  # an entry for each game
 def _load_encoding(game_name: str) -> Encoding[Any, Any]:
     game = get_game(game_name)
     if game.rl_encoding is None:

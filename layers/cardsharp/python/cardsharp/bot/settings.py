@@ -229,7 +229,7 @@ class WorkerSettings(BaseModel):
         }
 
 
-@cache
+@cache  # an entry for each retired setting
 def _warn_about_retired_setting(name: str) -> None:
     """Log once per process that a setting has no effect any more."""
     _log.warning("%s%s is ignored: %s. Remove it.", PREFIX, name.upper(), _RETIRED_SETTINGS[name])

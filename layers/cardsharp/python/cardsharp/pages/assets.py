@@ -107,6 +107,6 @@ def bundled_script() -> str:
     return motion + page.replace('import { moving } from "./motion.js";\n', "")
 
 
-@cache
+@cache  # an entry for each file of the packages
 def _read_package_file(package: str, folder: str, name: str) -> str:
     return files(package).joinpath(folder, name).read_text(encoding="utf-8")

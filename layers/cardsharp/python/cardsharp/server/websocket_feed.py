@@ -191,7 +191,7 @@ class InMemoryConnections:
             callbacks[1]()
 
 
-@cache
+@cache  # an entry for each feed of this process
 def get_in_memory_connections(name: str) -> InMemoryConnections:
     """Return the in-memory connections of that name, shared by the whole process."""
     del name

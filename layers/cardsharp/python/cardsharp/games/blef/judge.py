@@ -11,7 +11,7 @@ would mark most actions of a player who plays by the tables as mistakes.
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from statistics import fmean
 
 from cardsharp.analysis.judge import Judge
@@ -161,7 +161,7 @@ def _compute_value_if_opponent_loses(player_lives: int, opponent_lives: tuple[in
     )
 
 
-@cache
+@lru_cache(maxsize=4096)
 def match_win_probability(player_lives: int, opponent_lives: tuple[int, ...]) -> float:
     """Return the chance to win the match, given how many rounds each player may still lose."""
     active_lives = tuple(sorted(remaining for remaining in opponent_lives if remaining))

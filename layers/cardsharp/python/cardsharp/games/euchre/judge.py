@@ -52,7 +52,7 @@ def playout_point_difference(cards: tuple[Card, ...]) -> int:
     return pass_value(EuchreWorld(hands, hands), cards[TURN_CARD_INDEX], -1)
 
 
-@cache
+@cache  # an entry for each score
 def match_win_probability(side_points: int, opponent_points: int) -> float:
     """Return a side's chance to win the match from this score, with equally strong sides."""
     if max(side_points, opponent_points) >= WINNING_SCORE:

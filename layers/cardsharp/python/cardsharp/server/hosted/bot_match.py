@@ -26,7 +26,7 @@ from cardsharp.server.hosted.wire import GAME_FULL, NO_GAME, HostedGameBody, Id,
 from cardsharp.store.match_log import Body, MoveSummary
 
 
-@cache
+@cache  # an entry for each hosted game
 def _build_seat_bot(folder: str) -> SeatTakingBot:
     game = load_hosted_game(folder)
     kind = create_model(

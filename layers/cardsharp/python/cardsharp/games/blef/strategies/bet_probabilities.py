@@ -23,6 +23,9 @@ _STRAIGHT_FLUSH_BETS = tuple(bet_index for bet_index, bet in enumerate(BETS) if 
 _FIRST_FLUSH_BET = _FLUSH_BETS[0]
 _COUNT_BASE = len(SUITS) + 1
 _MAX_CLAIMED_RANKS = 2
+_MAX_PROBABILITIES, _MAX_RANK_COUNTS = 8192, 4096
+"""Bounds of the caches: single numbers, and tuples with a number for each bet on ranks."""
+
 _GROUP_BETS = tuple(n for n in _RANK_BETS if len(BETS[n].rank_counts) <= _MAX_CLAIMED_RANKS)
 _STRAIGHT_BETS = tuple(n for n in _RANK_BETS if n not in _GROUP_BETS)
 _FIRST_STRAIGHT_BET = _STRAIGHT_BETS[0]
@@ -58,22 +61,13 @@ def bet_probabilities(seen_cards: int, hidden_count: int) -> list[float]:
     by_values = _compute_rank_bet_probabilities(
         sum(_COUNTS_BY_SUIT_BITS[suit] for suit in suits), unseen, hidden_count
     )
-    rest = len(_RANK_BETS) - _FIRST_FLUSH_BET
-    flushes = [
-        _compute_probability(
-            (_to_requirement(_FLUSH_SIZE, suit.bit_count(), _RANK_COUNT),), unseen, hidden_count
-        )
-        for suit in suits
-    ]
+    by_suits = _build_suit_probabilities(unseen, hidden_count)
     # The bets by seniority: values, flushes, four of a kind, straight flushes.
     return [
         *by_values[:_FIRST_FLUSH_BET],
-        *flushes,
-        *by_values[-rest:],
-        *[
-            _compute_card_set_probability((cards & ~seen_cards).bit_count(), unseen, hidden_count)
-            for cards in _STRAIGHT_FLUSH_BITS
-        ],
+        *[by_suits.flushes[suit.bit_count()] for suit in suits],
+        *by_values[_FIRST_FLUSH_BET:],
+        *[by_suits.card_sets[(cards & ~seen_cards).bit_count()] for cards in _STRAIGHT_FLUSH_BITS],
     ]
 
 
@@ -103,7 +97,7 @@ def _to_requirement(count: int, have: int, total: int) -> CountRequirement:
     return max(0, count - have), total - have
 
 
-@cache
+@lru_cache(maxsize=_MAX_PROBABILITIES)
 def _compute_probability(needs: tuple[CountRequirement, ...], unseen: int, hidden: int) -> float:
     """Return the probability that the hidden cards meet all requirements.
 
@@ -133,7 +127,35 @@ def _multiply_polynomials(first: list[int], second: list[int]) -> list[int]:
     return product
 
 
-@cache
+class _SuitProbabilities(NamedTuple):
+    """Probabilities of the bets on suits.
+
+    Those of flushes are by the seen cards of the suit, those of straight flushes by the cards that
+    are not seen.
+    """
+
+    flushes: Sequence[float]
+    card_sets: Sequence[float]
+
+
+@cache  # an entry for each pair of card counts
+def _build_suit_probabilities(unseen: int, hidden: int) -> _SuitProbabilities:
+    return _SuitProbabilities(
+        [
+            _compute_probability(
+                (_to_requirement(_FLUSH_SIZE, seen_count, _RANK_COUNT),), unseen, hidden
+            )
+            if _RANK_COUNT - seen_count <= unseen
+            else 0.0  # a number of seen cards that cannot be
+            for seen_count in range(_RANK_COUNT + 1)
+        ],
+        [
+            _compute_card_set_probability(missing, unseen, hidden)
+            for missing in range(_RANK_COUNT + 1)
+        ],
+    )
+
+
 def _compute_card_set_probability(missing: int, unseen: int, hidden: int) -> float:
     """Return the probability that the hidden cards include `missing` specific cards."""
     if missing > hidden:
@@ -141,7 +163,7 @@ def _compute_card_set_probability(missing: int, unseen: int, hidden: int) -> flo
     return comb(unseen - missing, hidden - missing) / comb(unseen, hidden)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_MAX_RANK_COUNTS)
 def _compute_rank_bet_probabilities(counts: int, unseen: int, hidden: int) -> tuple[float, ...]:
     """Return the probabilities of the bets on ranks alone.
 
@@ -166,7 +188,7 @@ class _ClaimProbabilities(NamedTuple):
     straights: "_LazyProbabilities"
 
 
-@cache
+@cache  # an entry for each pair of card counts
 def _build_claim_probabilities(unseen: int, hidden: int) -> _ClaimProbabilities:
     rows: dict[tuple[int, ...], _LazyProbabilities] = {}
     of_two = []

@@ -10,11 +10,12 @@ how far it is above the last bet, and how many of its cards the last bet claims 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import accumulate
 from math import exp
 from operator import mul
 from random import Random
+from typing import TypeVar
 
 from cardsharp.games.blef.actions import BETS, CHECK
 from cardsharp.games.blef.strategies.bet_probabilities import (
@@ -23,7 +24,15 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
     missing_card_bits,
 )
 from cardsharp.games.blef.strategies.large_round_policy import OVERLAP_CLASSES, bet_overlap_class
-from cardsharp.games.blef.strategies.opponent_types import NO_BET, possible_opponent_hand
+from cardsharp.games.blef.strategies.opponent_types import (
+    MAX_CACHED_HANDS,
+    NO_BET,
+    PossibleOpponentHand,
+    possible_opponent_hand,
+)
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 # upper ends of the probability levels
 _LEVEL_BOUNDS = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 0.9999)
@@ -36,6 +45,7 @@ _RAISE_SIZE_CLASSES = tuple(
 )
 _RECORD_CLASS_COUNT = 4
 _HIGHEST_BET = len(BETS) - 1
+_DOUBLED = bytes(2 * level % 256 for level in range(256))
 
 _PROBABILITY_SCALE, _CHECK_LOG_ODDS_SLOPE = 0.15, 5.0
 """Initial values of a model.
@@ -50,14 +60,20 @@ _FAR_LEVEL_SHARE = 0.1  # the share of all levels that are farther away
 _PRIOR_LEVEL_RATE, _BEST_ALTERNATIVE_RATE = 0.5, 1.0
 """Learning rates of a check: for bets that look the same to all players, and for the rest."""
 
+MAX_WEIGHTED_HANDS, _MAX_RAISE_FACTORS = 256, 128
+"""Bounds of the caches of a prepared model: its lists have up to 88 numbers each."""
+
 _ZERO_WEIGHTS = (0.0,) * len(_LEVEL_MIDPOINTS)
 
 
-def _to_levels(chances: BetProbabilities) -> Sequence[int]:
-    return [bisect_right(_LEVEL_BOUNDS, chance) for chance in chances]
+_find_level = partial(bisect_right, _LEVEL_BOUNDS)
 
 
-@cache
+def _to_levels(chances: BetProbabilities) -> bytes:
+    return bytes(map(_find_level, chances))
+
+
+@cache  # an entry for each number of cards in play
 def _compute_prior_levels(cards: int) -> Sequence[int]:
     """Return the level of each bet for a player who sees none of the `cards` in play."""
     return _to_levels(bet_probabilities(0, cards))
@@ -70,33 +86,33 @@ class HandBetFeatures:
     bet is as likely. `bare` has the levels for an observer without cards.
     """
 
-    def __init__(self, bet_probabilities: BetProbabilities, card_count: int) -> None:
+    __slots__ = ("_chances", "_record_bets", "bare", "cards", "levels", "looks")
+
+    def __init__(self, hand: PossibleOpponentHand, card_count: int) -> None:
         self.cards, self.bare, self.levels = (
             card_count,
             _compute_prior_levels(card_count),
-            _to_levels(bet_probabilities),
+            _to_levels(hand.bet_probabilities),
         )
-        self.looks = [2 * level for level in self.levels]
-        top = -1.0
-        for bet in range(_HIGHEST_BET, NO_BET, -1):
-            if bet_probabilities[bet] > top:
-                top = bet_probabilities[bet]
-                self.looks[bet] += 1
-        self._chances = bet_probabilities
+        looks = bytearray(self.levels.translate(_DOUBLED))
+        for bet in hand.bets_likelier_than_higher:
+            looks[bet] += 1
+        self.looks = bytes(looks)
+        self._chances = hand.bet_probabilities
         self._record_bets: dict[int, Sequence[int]] = {}
 
     def bets_likelier_than_lower(self, last_bet: int) -> Sequence[int]:
         """Return the bets above `last_bet` that are likelier than all bets in between."""
         bets = self._record_bets.get(last_bet)
         if bets is None:
-            bets, top, highest = [], -1.0, max(self._chances[last_bet + 1 :])
-            for bet in range(last_bet + 1, len(BETS)):
-                if self._chances[bet] > top:
-                    bets.append(bet)
-                    top = self._chances[bet]
-                    if top == highest:
-                        break
-            self._record_bets[last_bet] = bets
+            higher = self._chances[last_bet + 1 :]
+            to_likeliest = higher[: higher.index(max(higher)) + 1]
+            records, top = bytearray(), -1.0
+            for bet, chance in enumerate(to_likeliest, last_bet + 1):
+                if chance > top:
+                    records.append(bet)
+                    top = chance
+            bets = self._record_bets[last_bet] = bytes(records)
         return bets
 
     def likeliest_bet_level(self, last_bet: int) -> int:
@@ -104,15 +120,13 @@ class HandBetFeatures:
         return self.levels[self.bets_likelier_than_lower(last_bet)[-1]]
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=MAX_CACHED_HANDS)
 def bet_features(cards: int, hidden: int) -> HandBetFeatures:
     """Return the features for a player with these cards who does not see `hidden` others."""
-    return HandBetFeatures(
-        possible_opponent_hand(cards, hidden).bet_probabilities, cards.bit_count() + hidden
-    )
+    return HandBetFeatures(possible_opponent_hand(cards, hidden), cards.bit_count() + hidden)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=MAX_CACHED_HANDS)
 def bet_features_if_believed(pool: int, hidden: int, last_bet: int) -> HandBetFeatures:
     """Return the features for a player who believes the last bet, if it can be true."""
     missing = 0 if last_bet == NO_BET else missing_card_bits(last_bet, pool)
@@ -120,7 +134,7 @@ def bet_features_if_believed(pool: int, hidden: int, last_bet: int) -> HandBetFe
     return bet_features(pool, hidden) if unclaimed < 0 else bet_features(pool | missing, unclaimed)
 
 
-@cache
+@cache  # an entry for each bet
 def _find_overlap_classes(last_bet: int) -> tuple[int, ...]:
     return tuple(bet_overlap_class(last_bet, bet) for bet in range(last_bet + 1, len(BETS)))
 
@@ -235,6 +249,19 @@ def _add_scaled(weights: Sequence[float], changes: Sequence[float], rate: float)
     return [value + rate * more for value, more in zip(weights, changes, strict=True)]
 
 
+class _BoundedCache(dict[_Key, _Value]):
+    """Cache that is emptied when it is full, which is seldom within a decision."""
+
+    def __init__(self, max_size: int) -> None:
+        super().__init__()
+        self._max_size = max_size
+
+    def __setitem__(self, key: _Key, value: _Value) -> None:
+        if len(self) >= self._max_size:
+            self.clear()
+        super().__setitem__(key, value)
+
+
 class PreparedBettingModel:
     """Betting model prepared for evaluation, with weights instead of logarithms."""
 
@@ -251,8 +278,10 @@ class PreparedBettingModel:
         ]
         self._raise_size_factors = [exp(step) for step in model.raise_size_weights]
         self._overlap_factors = [exp(bond_) for bond_ in model.overlap_weights]
-        self._raise_factors: dict[tuple[int, int], list[float]] = {}
-        self._weights_by_features: tuple[dict[HandBetFeatures, list[float]], ...] = ({}, {})
+        self._raise_factors = _BoundedCache[tuple[int, int], list[float]](_MAX_RAISE_FACTORS)
+        self.weights_by_features = tuple(
+            _BoundedCache[HandBetFeatures, list[float]](MAX_WEIGHTED_HANDS) for _ in range(2)
+        )
 
     def check_probability(self, features: HandBetFeatures, last_bet: int) -> float:
         """Return the probability of a check."""
@@ -286,11 +315,9 @@ class PreparedBettingModel:
             ]
         opens = last_bet == NO_BET
         likings, firsts = self._look_weights[opens]
-        appeals = self._weights_by_features[opens].get(features)
+        appeals = self.weights_by_features[opens].get(features)
         if appeals is None:
-            appeals = self._weights_by_features[opens][features] = [
-                *map(likings.__getitem__, looks)
-            ]
+            appeals = self.weights_by_features[opens][features] = [*map(likings.__getitem__, looks)]
         weights = [*map(mul, appeals[begin:], near)]
         for bet in features.bets_likelier_than_lower(last_bet):
             weights[bet - begin] = firsts[looks[bet]] * near[bet - begin]

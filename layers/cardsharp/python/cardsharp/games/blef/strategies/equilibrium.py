@@ -83,7 +83,7 @@ def _load_plan_and_hand(position: BlefPosition) -> tuple[BehaviorStrategy, tuple
     return plan, bets, hand_key(card.value for card in position.hand)
 
 
-@cache
+@cache  # an entry for each solved round
 def load_solution(starter_card_count: int, other_card_count: int) -> SolvedRound:
     """Return the table of a round, which is read on first use.
 

@@ -107,7 +107,7 @@ def _classify_probability(chance: float) -> int:
     return bisect_right(PROBABILITY_BINS, chance)
 
 
-@cache
+@cache  # an entry for each pair of bets
 def bet_overlap_class(previous: int, last_bet: int) -> int:
     """Return the overlap with the previous bet: 1 none, 2 some, 3 all cards; 0 without a bet."""
     if NO_BET in (previous, last_bet):
@@ -139,14 +139,14 @@ def shared_missing_card_count(bet: int, last_bet: int, hand_mask: int) -> int:
     return sum(max(0, n - (hand_mask & RANK_MASKS[value]).bit_count()) for value, n in both.items())
 
 
-@cache
+@cache  # an entry for each pair of bets
 def _find_shared_rank_counts(bet: int, last_bet: int) -> dict[int, int]:
     of_last = dict(BETS[last_bet].rank_counts)
     both = {value: min(needed, of_last.get(value, 0)) for value, needed in BETS[bet].rank_counts}
     return {value: count for value, count in both.items() if count}
 
 
-@cache
+@cache  # an entry for each bet
 def _find_bet_suit(bet: int) -> int:
     """Return the suit of a bet, -1 if it is on ranks alone."""
     claim = BETS[bet]
@@ -155,7 +155,7 @@ def _find_bet_suit(bet: int) -> int:
     return claim.suit_counts[0][0] if claim.suit_counts else -1
 
 
-@cache
+@cache  # an entry for each bet
 def _find_bet_card_bits(bet: int) -> int:
     return card_bits(BETS[bet].cards)
 

@@ -58,6 +58,12 @@ The tables must predict that player's decisions better than the models do, by
 a player who plays by the tables are predicted better by about 1 each.
 """
 
+MAX_OPPONENT_MODELS, MAX_PREPARED_MODELS = 128, 16
+"""Models that are kept: a model has about 4 KB, and a prepared one up to 1 MB.
+
+A game needs a model of each opponent after the last round, and prepares it for each decision.
+"""
+
 MODEL_PRIOR: Weights = (
     *((1 - _CARDS_ONLY_PRIOR - _BELIEVING_PRIOR) * weight for weight in HABIT_WEIGHTS),
     _CARDS_ONLY_PRIOR,
@@ -68,7 +74,7 @@ MODEL_PRIOR: Weights = (
 CARDS_ONLY, BELIEVING_LAST_BET = 0, 1  # indices of the two betting models
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # by identity, so that a cache can have it as a key
 class OpponentModel:
     """Model of a player: log likelihoods of its decisions by each model and by our tables."""
 
@@ -77,12 +83,10 @@ class OpponentModel:
     policy_log_likelihood: float = 0.0
     decisions: int = 0
 
-    @cached_property
+    @property
     def prepared_betting_models(self) -> tuple[PreparedBettingModel, PreparedBettingModel]:
         """The betting models prepared for evaluation."""
-        return PreparedBettingModel(self.betting_models[CARDS_ONLY]), PreparedBettingModel(
-            self.betting_models[BELIEVING_LAST_BET]
-        )
+        return prepare_betting_models(self)
 
     @cached_property
     def habit_and_model_weights(self) -> Weights:
@@ -136,6 +140,15 @@ def _compute_uniform_probability(last_bet: int) -> float:
     return 1 / (len(BETS) - last_bet - (last_bet == NO_BET))
 
 
+@lru_cache(maxsize=MAX_PREPARED_MODELS)
+def prepare_betting_models(
+    model: OpponentModel,
+) -> tuple[PreparedBettingModel, PreparedBettingModel]:
+    """Return the betting models of a player prepared for evaluation."""
+    cards_only, believing_last_bet = map(PreparedBettingModel, model.betting_models)
+    return cards_only, believing_last_bet
+
+
 _NEW_OPPONENT_MODEL = OpponentModel((BettingModel(), BettingModel()))
 
 
@@ -163,7 +176,7 @@ def prefers_best_response(
     )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=MAX_OPPONENT_MODELS)
 def opponent_model_of(rounds: Sequence[Round], seat: int) -> OpponentModel:
     """Return the model of a player learned from these rounds."""
     if not rounds:

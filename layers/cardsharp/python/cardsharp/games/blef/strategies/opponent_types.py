@@ -4,9 +4,10 @@ The habits are those of typical players who look at their cards. No player surel
 so each has a prior weight, and none excludes a bet completely.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import exp
 
 from cardsharp.games.blef.actions import BETS, CHECK
@@ -39,24 +40,37 @@ BETTING_HABITS = (BettingHabit(0.5), BettingHabit(0.3, 0.2, 0.5), BettingHabit(0
 """The habits of careful players, of bold players, and of bold players who doubt more bets."""
 
 Weights = tuple[float, ...]  # probability of each habit
-_BET_THRESHOLDS = {habit.bet_threshold for habit in BETTING_HABITS}
-
 HABIT_WEIGHTS: Weights = tuple(habit.weight for habit in BETTING_HABITS)  # of an unknown player
 _SLIP_RATE = 0.1  # share of decisions against the habit
 _TEMPERATURE = 0.12  # of the softmax that picks a bet against the habit
 
+MAX_CACHED_HANDS = 2048
+"""Hands that a cache keeps. A decision looks at up to 120 hands of each opponent."""
+_MAX_SOFTMAX_WEIGHTS = 8192
 
-@cache  # a few thousand entries: the probabilities come from counts of cards
-def _compute_softmax_weight(chance: float) -> float:
-    """Return the relative frequency of a bet of this probability against the habit."""
-    return exp((chance - 1) / _TEMPERATURE)
+
+class _SoftmaxWeights(dict[float, float]):
+    """Relative frequencies of bets against the habit, by the bet's probability."""
+
+    def __missing__(self, chance: float) -> float:
+        if len(self) >= _MAX_SOFTMAX_WEIGHTS:
+            self.clear()
+        self[chance] = weight = exp((chance - 1) / _TEMPERATURE)
+        return weight
+
+
+_softmax_weights = _SoftmaxWeights()
 
 
 @dataclass(frozen=True, slots=True)
 class PossibleOpponentHand:
-    """A hand that the opponent may have, with each bet's probability and each habit's replies."""
+    """A hand that the opponent may have, with each bet's probability and each habit's replies.
+
+    `bets_likelier_than_higher` are in ascending order.
+    """
 
     bet_probabilities: BetProbabilities
+    bets_likelier_than_higher: bytes
     replies_by_habit: tuple[Replies, ...]
 
     def decision_likelihoods_by_habit(self, last_bet: int, action: int) -> list[float]:
@@ -68,7 +82,7 @@ class PossibleOpponentHand:
 
     def bet_likelihoods_by_habit(self, last_bet: int, bet: int) -> list[float]:
         """Return for each betting habit the likelihood of this bet above `last_bet`."""
-        plausible = [*map(_compute_softmax_weight, self.bet_probabilities[last_bet + 1 :])]
+        plausible = [*map(_softmax_weights.__getitem__, self.bet_probabilities[last_bet + 1 :])]
         slip = _SLIP_RATE * plausible[bet - last_bet - 1] / sum(plausible)
         return [
             slip + (1 - _SLIP_RATE) * (replies[last_bet] == bet)
@@ -76,52 +90,59 @@ class PossibleOpponentHand:
         ]
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=MAX_CACHED_HANDS)
 def possible_opponent_hand(cards: int, hidden_card_count: int) -> PossibleOpponentHand:
     """Return the model of a hand: the probability of each bet, and the replies of each habit.
 
     The player holds `cards`; `hidden_card_count` other cards in play are unseen.
     """
     chances = bet_probabilities(cards, hidden_card_count)
-    dared = {bold: _find_highest_bet(bold, chances) for bold in _BET_THRESHOLDS}
+    records = _find_bets_likelier_than_higher(chances)
     return PossibleOpponentHand(
         chances,
-        tuple(
-            _HabitReplies(habit, chances, dared[habit.bet_threshold]) for habit in BETTING_HABITS
-        ),
+        records,
+        tuple(_HabitReplies(habit, chances, records) for habit in BETTING_HABITS),
     )
 
 
-def _find_highest_bet(bet_threshold: float | None, chances: BetProbabilities) -> int:
-    """Return the highest bet that is at least as likely as `bet_threshold`, or `NO_BET`."""
-    if bet_threshold is None:
-        return NO_BET
-    return next((bet for bet in _BETS_DESCENDING if chances[bet] >= bet_threshold), NO_BET)
+def _find_bets_likelier_than_higher(chances: BetProbabilities) -> bytes:
+    """Return the bets that are likelier than all higher ones, in ascending order."""
+    records, top = bytearray(), -1.0
+    for bet, chance in zip(_BETS_DESCENDING, chances[::-1], strict=True):
+        if chance > top:
+            records.append(bet)
+            top = chance
+    records.reverse()
+    return bytes(records)
 
 
 class _HabitReplies(dict[int, int]):
-    """Replies of a habit to each last bet, computed on first access."""
+    """Replies of a habit to each last bet, computed on first access.
 
-    __slots__ = ("_chances", "_check_threshold", "_threshold_bet")
+    `records` are the bets that are likelier than all higher ones. The likeliest bet above any last
+    bet is the next of them.
+    """
 
-    def __init__(self, habit: BettingHabit, chances: BetProbabilities, dared: int) -> None:
-        self._check_threshold, self._chances, self._threshold_bet = (
-            habit.check_threshold,
-            chances,
-            dared,
-        )
+    __slots__ = ("_chances", "_habit", "_records")
+
+    def __init__(self, habit: BettingHabit, chances: BetProbabilities, records: bytes) -> None:
+        self._habit, self._chances, self._records = habit, chances, records
 
     def __missing__(self, last: int) -> int:
         self[last] = reply = self._choose_reply(last)
         return reply
 
     def _choose_reply(self, last_bet: int) -> int:
-        chances, doubt = self._chances, self._check_threshold
+        chances, records = self._chances, self._records
+        doubt, bold = self._habit.check_threshold, self._habit.bet_threshold
         if doubt is not None and last_bet != NO_BET and chances[last_bet] < doubt:
             return CHECK
-        if last_bet < self._threshold_bet:
-            return self._threshold_bet
-        top = max(chances[last_bet + 1 :], default=0.0)
-        if last_bet != NO_BET and 1 - chances[last_bet] >= top:
+        likeliest_index = bisect_right(records, last_bet)
+        if likeliest_index == len(records):
             return CHECK
-        return len(BETS) - 1 - chances[::-1].index(top)  # of equally likely bets the highest
+        likeliest_bet = records[likeliest_index]
+        if bold is not None and chances[likeliest_bet] >= bold:
+            return next(bet for bet in reversed(records) if chances[bet] >= bold)
+        if last_bet != NO_BET and 1 - chances[last_bet] >= chances[likeliest_bet]:
+            return CHECK
+        return likeliest_bet

@@ -98,7 +98,7 @@ def _classify_bet(bet: int) -> int:
     return 1 + (len(_RANK_INDEXES) if len(values) > _PAIRS else values[0][0])
 
 
-@cache
+@cache  # an entry for each hand size
 def number_by_hand(card_count: int) -> dict[tuple[int, ...], int]:
     """Return the number of each hand of `card_count` cards in the tables' order.
 

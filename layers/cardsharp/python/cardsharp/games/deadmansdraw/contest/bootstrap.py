@@ -186,7 +186,7 @@ class DirectorDependencies(NamedTuple):
         return team if self.players.house_strategy(team) else None
 
 
-@cache
+@cache  # an entry for each store of this process
 def build_director_dependencies(store: str, queue: str, keep_days: str) -> DirectorDependencies:
     """Build the dependencies of an arena's director."""
     environment = {STORE_SETTING: store, RETENTION_SETTING: keep_days}

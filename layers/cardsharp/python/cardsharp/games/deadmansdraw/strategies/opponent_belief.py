@@ -234,7 +234,7 @@ def _probability_by_strategy(
     return 1 - SLIP_PROBABILITY if agreements[name] else SLIP_PROBABILITY / (option_count - 1)
 
 
-@cache
+@cache  # an entry for each strategy that a profile names
 def _build_strategy(name: str) -> Strategy:
     return build(name, Random(0))
 

@@ -6,7 +6,7 @@ Values are in thousandths of tricks. Sets of cards have a bit for each card's nu
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from cardsharp.games.euchre.actions import PASS, Bid
 from cardsharp.games.euchre.cards import SUITS, Card, Suit, trick_strength
@@ -91,6 +91,6 @@ def _value_first_round_hand(hand: int, seat: int, turn_card: Card) -> int:
     return cards.expected_caller_tricks(hand_cards) + (share if partner(seat) == DEALER else -share)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _logistic(margin: int) -> float:
     return 1 / (1 + math.exp(-_SHARPNESS * margin))

@@ -24,7 +24,7 @@ CALLER, CALLERS_PARTNER, DEFENDER = range(3)
 _INFINITE_PRICE = 1000
 
 
-@cache
+@cache  # an entry for each suit
 def make_lead_rule(trump: Suit) -> ChooseLead:
     """Return the rule for leads, a function that expects more than one legal card."""
     trumps, side_lead = trump_layout(trump).trumps, _build_side_lead_rule(trump)
@@ -71,7 +71,7 @@ def _build_side_lead_rule(trump: Suit) -> Callable[[CardMask, CardMask], CardMas
     return lead
 
 
-@cache
+@cache  # an entry for each suit
 def make_follow_rule(trump: Suit) -> ChooseFollow:
     """Return the rule for following, a function that expects more than one legal card."""
     cards = trump_layout(trump)

@@ -172,7 +172,7 @@ def _compute_trump_values(cards: TrumpLayout) -> list[tuple[int, dict[CardMask, 
     return worth
 
 
-@cache
+@cache  # an entry for each suit
 def trump_layout(trump: Suit) -> TrumpLayout:
     """Return the layout of a trump suit, which is built once."""
     return TrumpLayout(trump)

@@ -50,7 +50,7 @@ def load_shipped_network() -> ValueNetwork:
     return ValueNetwork(_decode_weights("h", content["numbers"], WEIGHTS))
 
 
-@cache
+@cache  # an entry for each shipped weight file
 def load_model(name: str) -> ValueModel:
     """Return the model of the weight file `name` beside this module, read once a process."""
     return parse_value_model((FOLDER / f"{name}.json").read_text("utf-8"))
