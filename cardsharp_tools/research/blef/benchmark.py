@@ -29,7 +29,8 @@ from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.run_file import run_duel_with_progress
-from cardsharp_tools.research.blef.held_out_opponents import LOOKAHEAD_PLAYERS, RULE_PLAYERS
+from cardsharp_tools.research.blef.held_out_opponents import RULE_PLAYERS
+from cardsharp_tools.research.blef.informed_opponents import INFORMED_PLAYERS
 from cardsharp_tools.terminal.progress import track
 
 
@@ -70,7 +71,7 @@ class BenchmarkOptions(CommandOptions):
 
     def plans(self) -> Iterator[DuelPlan]:
         """Yield the duel plans; raise `ConfigError` for an unknown opponent."""
-        opponent_names = (*RULE_PLAYERS, *LOOKAHEAD_PLAYERS)
+        opponent_names = (*RULE_PLAYERS, *INFORMED_PLAYERS)
         for name in self.opponents or RULE_PLAYERS:
             if name not in opponent_names:
                 raise ConfigError(

@@ -1,11 +1,8 @@
 # ruff: noqa: PLR2004 - a rule is its numbers
 """Held-out opponents, which the default strategy does not know: each is one rule.
 
-None is a habit of `opponent_types.py`, and none calls our strategies. All but the last know only
-the rules and the probabilities by their own cards. The last kind exploits our strategy: it knows
-the shipped tables and looks one or two steps ahead. Its share of whole games measures how hard our
-strategy is to exploit. With fewer than eight cards in play, and with more than the tables include,
-it plays as `solved` does.
+None is a habit of `opponent_types.py`, and none calls our strategies. They know only the rules and
+the probabilities by their own cards.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,12 +12,10 @@ from math import exp
 from random import Random
 
 from cardsharp.games.blef.actions import BETS, CHECK, LOST_MARKER
-from cardsharp.games.blef.cards import DECK
 from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.strategies import (
     STRATEGIES,
     BlefDecision,
-    large_round_policy,
     legal_choices,
 )
 from cardsharp.games.blef.strategies.bet_probabilities import (
@@ -28,11 +23,7 @@ from cardsharp.games.blef.strategies.bet_probabilities import (
     bet_probabilities,
     card_bits,
     missing_card_bits,
-    true_bets,
 )
-from cardsharp.games.blef.strategies.equilibrium import MixedStrategy, starter_and_other_card_counts
-from cardsharp.games.blef.strategies.solved import Solved
-from cardsharp.games.blef.strategies.table_lookup import NO_BET
 
 _HIGHEST_BET = len(BETS) - 1
 
@@ -209,135 +200,3 @@ class RulePlayer:
 
 for _name, _rule in RULE_PLAYERS.items():
     STRATEGIES.register_unlisted(_name, partial(RulePlayer, _rule))
-
-
-_WORLDS, _BETS = 40, 6
-_TREMBLE_PROBABILITY = 0.001  # probability of an action that the table never takes
-_MIN_WEIGHT_SHARE = 0.02  # share of the weight below which a world or a raise is skipped
-
-
-class LookaheadPlayer:
-    """Player that weights sampled hands by the table policy and looks ahead."""
-
-    def __init__(self, rng: Random, depth: int) -> None:
-        self._rng, self._depth, self._solved_player = rng, depth, Solved(rng)
-        self._policy = large_round_policy.load_large_round_policy()
-
-    def decide(self, position: BlefPosition) -> BlefDecision:
-        """Return the check or a likely bet, whichever wins the round more often."""
-        legal_choices(position)
-        cards = starter_and_other_card_counts(position)
-        if cards not in self._policy.rounds:
-            return self._solved_player.decide(position)
-        current_round = _WeightedRound(self._policy, position, self._sample_worlds(position))
-        return BlefDecision(current_round.best_action(self._depth), "By what the table says.")
-
-    def _sample_worlds(self, position: BlefPosition) -> Sequence[int]:
-        """Return sampled hands that the opponent may have, each as a bit mask of cards."""
-        rest = [card for card in DECK if card not in position.hand]
-        return [
-            card_bits(self._rng.sample(rest, position.hidden_card_count)) for _ in range(_WORLDS)
-        ]
-
-
-class _WeightedRound:
-    """Round with its possible worlds, and the answers that the table gives in each."""
-
-    def __init__(
-        self,
-        policy: large_round_policy.LargeRoundPolicy,
-        position: BlefPosition,
-        worlds: Sequence[int],
-    ) -> None:
-        self._policy, self._worlds = policy, worlds
-        self._hand_sizes = position.hidden_card_count, len(position.hand)
-        self._cached_strategies: dict[tuple[int, int, int], MixedStrategy] = {}
-        hand_bits = card_bits(position.hand)
-        self._true_bets_by_world = [true_bets(hand_bits | hand) for hand in worlds]
-        self._bet_history = (NO_BET, NO_BET, *(move.action for move in position.history))
-        self.weights = [1.0] * len(worlds)
-        for bet_index in range(len(self._bet_history) - 1, 1, -2):
-            self.weights = self._update_weights(
-                self.weights, self._bet_history[bet_index - 2 : bet_index + 1]
-            )
-
-    def _update_weights(self, weights: Sequence[float], bets: Sequence[int]) -> list[float]:
-        """Return the weights of the worlds after an answer of the opponent.
-
-        The answer is the third of the bets; the first two preceded it.
-        """
-        previous, last_bet, bet = bets
-        often = (
-            dict(self._predict_answers(hand, previous, last_bet)).get(bet, 0.0)
-            for hand in self._worlds
-        )
-        return [
-            old_weight * (probability + _TREMBLE_PROBABILITY)
-            for old_weight, probability in zip(weights, often, strict=True)
-        ]
-
-    def _predict_answers(self, hand: int, previous: int, last_bet: int) -> MixedStrategy:
-        key = hand, previous, last_bet
-        if key not in self._cached_strategies:
-            self._cached_strategies[key] = large_round_policy.mixed_strategy(
-                self._policy, self._hand_sizes, hand, (previous, last_bet)
-            )
-        return self._cached_strategies[key]
-
-    def best_action(self, depth: int) -> int:
-        """Return the action that wins most of the worlds."""
-        last_bet, weights = self._bet_history[-1], self.weights
-        check = (
-            0.0 if last_bet == NO_BET else self._sum_bet_weight(last_bet, weights, is_true=False)
-        )
-        chances = {
-            bet: self._sum_bet_weight(bet, weights) for bet in range(last_bet + 1, len(BETS))
-        }
-        likeliest = sorted(chances, key=lambda bet: -chances[bet])[:_BETS]
-        bets = [(self._evaluate_bet(last_bet, bet, weights, depth), bet) for bet in likeliest]
-        return max([(check, CHECK), *bets])[1]
-
-    def _sum_bet_weight(self, bet: int, weights: Sequence[float], *, is_true: bool = True) -> float:
-        """Return the weight of the worlds in which a bet is true, or false."""
-        both = zip(self._true_bets_by_world, weights, strict=True)
-        return sum(weight for truth, weight in both if (truth >> bet & 1) == is_true)
-
-    def _evaluate_bet(self, last_bet: int, bet: int, weights: Sequence[float], steps: int) -> float:
-        """Return the weight of the worlds won with a bet, with the best reply to each raise."""
-        won, raised, rare = 0.0, dict[int, list[float]](), _MIN_WEIGHT_SHARE * max(weights)
-        for at, (hand, truth) in enumerate(
-            zip(self._worlds, self._true_bets_by_world, strict=True)
-        ):
-            for raise_bet, often in (
-                self._predict_answers(hand, last_bet, bet) if weights[at] > rare else ()
-            ):
-                if raise_bet == CHECK:
-                    won += weights[at] * often * (truth >> bet & 1)
-                else:
-                    raise_weights = raised.setdefault(raise_bet, [0.0] * len(weights))
-                    raise_weights[at] = weights[at] * often
-        return won + sum(
-            self._evaluate_raise(raise_bet, raise_weights, steps)
-            for raise_bet, raise_weights in raised.items()
-        )
-
-    def _evaluate_raise(self, raise_bet: int, weights: Sequence[float], steps: int) -> float:
-        """Return the value after a raise by the opponent; in the last step the raise is checked."""
-        checked = self._sum_bet_weight(raise_bet, weights, is_true=False)
-        if steps == 1 or sum(weights) < _MIN_WEIGHT_SHARE * sum(self.weights):
-            return checked
-        chances = {
-            bet: self._sum_bet_weight(bet, weights) for bet in range(raise_bet + 1, len(BETS))
-        }
-        best = max(chances, key=lambda bet: chances[bet], default=CHECK)
-        return (
-            checked
-            if best == CHECK
-            else max(checked, self._evaluate_bet(raise_bet, best, weights, 1))
-        )
-
-
-LOOKAHEAD_PLAYERS = {"one-step": 1, "two-step": 2}
-
-for _name, _steps in LOOKAHEAD_PLAYERS.items():
-    STRATEGIES.register_unlisted(_name, partial(LookaheadPlayer, depth=_steps))

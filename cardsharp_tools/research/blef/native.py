@@ -82,6 +82,15 @@ class RoundPlayer(ctypes.Structure):
     )
 
 
+class _RoundView(ctypes.Structure):
+    _fields_ = struct_fields(
+        "iI.i.",
+        "role hand cards said bet",
+        ctypes.c_int32 * 2,
+        ctypes.c_uint8 * _BETS,
+    )
+
+
 @cache
 def native_library() -> ctypes.CDLL:
     """Return the compiled library; raise `ConfigError` if there is no compiler or it fails."""
@@ -94,6 +103,7 @@ def native_library() -> ctypes.CDLL:
     declare_function(loaded.fade, "Pqf")
     declare_function(loaded.play_rounds, "PPiiQq", "q")
     declare_function(loaded.local_best_response, "PiiiiQq", "q")
+    declare_function(loaded.respond_to, "PPiQ")
     declare_function(loaded.learn_large, "iiiiQPP", "?")
     declare_function(loaded.holds, "iI", "?")
     declare_function(loaded.odds, "IiP")
@@ -228,3 +238,26 @@ def local_exploitability(
     spread = sum(share * (1 - share) / each for share in won) / len(won) ** 2
     margin, mean = Z_95 * sqrt(spread), sum(won) / len(won) - 0.5
     return Interval(mean - margin, mean + margin)
+
+
+def find_local_best_response(
+    opponent: RoundPlayer,
+    hand_sizes: HandSizes,
+    hand_and_bets: tuple[int, Sequence[int]],
+    depth: int,
+    seed: int,
+) -> int:
+    """Return the action of a local best response to a player of tables.
+
+    `hand_sizes` are of the player who begins and of the other. `hand_and_bets` has the hand of the
+    player to move as a bit mask, and all bets of the round.
+    """
+    hand, bets = hand_and_bets
+    view = _RoundView(role=len(bets) % 2, hand=hand, cards=hand_sizes, said=len(bets))
+    view.bet[: len(bets)] = bets
+    action: int = native_library().respond_to(
+        ctypes.byref(opponent), ctypes.byref(view), depth, seed
+    )
+    if action < 0:
+        raise MemoryError("Not enough memory for a local best response.")
+    return action

@@ -322,3 +322,23 @@ int64_t local_best_response(const Player *player, int cards, int two, int role, 
     free(other.asked);
     return won;
 }
+
+/* What a local best response does whose view this is; -1 where there is no memory. */
+int respond_to(const Player *player, const View *view, int depth, uint64_t seed) {
+    const int role = view->role, *held = view->cards;
+    Other other = {.player = player};
+    other.table = player->tables[held[0]][held[1]];
+    other.large = player->large[held[1 - role]][held[role]];
+    Belief *belief = malloc(sizeof *belief);
+    if (!belief) return -1;
+    Rng rng = {seed};
+    begin(belief, &other, view->hand, held, role, &rng);
+    View said = {.role = 1 - role, .cards = {held[0], held[1]}};
+    for (int at = 0; at < view->said; at++) {
+        if (at % 2 != role) believe(belief, &other, &said, view->bet[at]);
+        said = with(&said, view->bet[at]);
+    }
+    int action = respond(belief, &other, &said, depth);
+    free(belief);
+    return action;
+}
