@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from itertools import combinations
+from math import log
 from pathlib import Path
 from random import Random
 
@@ -23,6 +24,7 @@ from support.store_fixtures import FakeClock
 
 from cardsharp.bot.bot_match import Observation
 from cardsharp.bot.service_seats import ServiceSeat
+from cardsharp.errors import ConfigError
 from cardsharp.games.blef.actions import BETS, CHECK, LOST_MARKER
 from cardsharp.games.blef.bot.client import BlefClient, GameSnapshot
 from cardsharp.games.blef.bot.seat_match import BlefBotMatch
@@ -49,6 +51,9 @@ from cardsharp.games.blef.strategies.opponent_model import (
     prefers_best_response,
 )
 from cardsharp.games.blef.strategies.opponent_types import NO_BET
+from cardsharp.games.blef.strategies.reader import has_large_table
+from cardsharp.games.blef.strategies.table_opponent import load_table_opponent, read_betting_model
+from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import Body
 
@@ -284,9 +289,64 @@ def test_the_default_plays_the_solved_table_or_bayes_with_opponent_models() -> N
                 position, opponent_models
             )
             bayes_count += 1
-        else:
+        elif not has_large_table(position):
             assert decide_with("reader", position) == decide_with("solved", position)
-        assert decide_with("reader", position_without_history) == decide_with(
-            "solved", position_without_history
-        )
+        if not has_large_table(position):
+            assert decide_with("reader", position_without_history) == decide_with(
+                "solved", position_without_history
+            )
     assert bayes_count > 3
+
+
+def test_nobody_can_know_how_the_default_answers_a_player_of_the_tables() -> None:
+    """In a large round its own random numbers choose between three ways to play."""
+    position = next(
+        candidate
+        for candidate in positions_of_first_seat("solved", "solved", 3)
+        if has_large_table(candidate)
+        and candidate.last_bet is not None
+        and not prefers_best_response(candidate, opponent_models_by_seat(candidate))
+    )
+    models = opponent_models_by_seat(position)
+    answers = [
+        Bayes(Random(1)).decide(position, by_seat)
+        for by_seat in (models, dict.fromkeys(models, load_table_opponent()))
+    ]
+    sources = Counter[str]()
+    for seed in range(60):
+        decision = build("reader", Random(seed)).decide(position)
+        is_answer = decision in answers
+        sources["answer" if is_answer else "table"] += 1
+        assert is_answer or decision.reason.startswith("The table of this round")
+    assert sources["answer"] > sources["table"] > 2
+
+
+def test_the_model_of_a_table_player_predicts_the_tables() -> None:
+    """It predicts the bets of the tables better than a model that has learned nothing."""
+    table_model, new_model = load_table_opponent(), opponent_model_of((), 1)
+    gain = 0.0
+    for seed in range(2):
+        for position in positions_of_first_seat("solved", "solved", seed):
+            last_bet = NO_BET if position.last_bet is None else position.last_bet
+            if has_large_table(position) and last_bet < len(BETS) - 1:
+                features = bet_features(card_bits(position.hand), position.hidden_card_count)
+                gain += sum(
+                    probability
+                    * log(
+                        table_model.likelihood(CARDS_ONLY, features, last_bet, action)
+                        / new_model.likelihood(CARDS_ONLY, features, last_bet, action)
+                    )
+                    for action, probability in mixed_strategy(position) or ()
+                )
+    assert gain > 3
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"betting_model": {"other": []}}'])
+def test_an_unusable_model_of_a_table_player_is_reported(
+    content: str | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "table_opponent.json"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(ConfigError, match="install Cardsharp again"):
+        read_betting_model(file)

@@ -43,6 +43,7 @@ class ScoreThresholds(NamedTuple):
 
 _LEVEL_COUNT = 10
 _ALONE, _AGAINST_COPIES = ScoreThresholds(90, 86), ScoreThresholds(75, 0)
+_INFORMED = ScoreThresholds(48, 45)  # an opponent that knows our strategy wins at most the rest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,8 @@ class BenchmarkOptions(CommandOptions):
         tuple[str, ...],
         Parameter(
             negative=(),
-            help="These strangers, one-step or two-step; else all strangers.",
+            help="These held-out opponents, or those that know the player: one-step, two-step, "
+            "steering, steering-two-step, best-response. Default: all held-out opponents.",
         ),
     ] = ()
     pairs: Annotated[int, Parameter(alias="-n", validator=Positive)] = 200
@@ -110,7 +112,9 @@ def benchmark(*, options: BenchmarkOptions = BenchmarkOptions()) -> int:
 
 
 def score_thresholds(duel: DuelResult) -> ScoreThresholds:
-    """Return the target of a duel against a single opponent, or against several copies of it."""
+    """Return the target of a duel, by what the opponent knows and by its number of copies."""
+    if str(duel.plan.second) in INFORMED_PLAYERS:
+        return _INFORMED
     return _ALONE if duel.plan.opponent_copies == 1 else _AGAINST_COPIES
 
 

@@ -16,6 +16,7 @@ from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove
 from cardsharp.games.blef.simulation import CARD_COUNT_RANGES
 from cardsharp.games.blef.strategies import build
+from cardsharp.games.blef.strategies.bayes import Bayes
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
 from cardsharp.games.blef.strategies.opponent_model import (
@@ -32,7 +33,7 @@ from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.plan import plan_duel
 from cardsharp_tools.lab.runner import run_duel
-from cardsharp_tools.research.blef import benchmark, held_out_opponents
+from cardsharp_tools.research.blef import benchmark, held_out_opponents, informed_opponents
 
 
 @pytest.mark.parametrize("name", held_out_opponents.RULE_PLAYERS)
@@ -121,6 +122,28 @@ def test_reader_believes_table_bets_only_with_matching_cards(name: str) -> None:
     position = BlefPosition(0, 9, 11, (4, 4), (kings, ()), 0, (RoundMove(1, bet),))
     assert hand_bet_probabilities(position)[bet] < 0.2
     assert build(name, Random(1)).decide(position).action != CHECK
+
+
+def test_a_steering_player_plays_tables_while_it_is_read() -> None:
+    """It knows what the default strategy has learned about it, from the open rounds alone."""
+    decisions = {"table": 0, "answer": 0}
+    for position in positions_of_first_seat("steering", "reader", 1):
+        models = {0: opponent_model_of(position.earlier_rounds, 0)}
+        decision = build("steering", Random(1)).decide(position)
+        is_answer = decision.reason == "By what the table says."
+        if is_answer:
+            assert not prefers_best_response(position, models)
+        decisions["answer" if is_answer else "table"] += 1
+    assert min(decisions.values()) > 0
+
+
+def test_a_best_responder_learns_on_during_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        informed_opponents, "learn_default_strategy", lambda: opponent_model_of((), 0)
+    )
+    *_, position = positions_of_first_seat("greedy", "threshold", 3)
+    expected = Bayes(Random(1)).decide(position, {1: opponent_model_of(position.earlier_rounds, 1)})
+    assert build("best-response", Random(1)).decide(position) == expected
 
 
 @pytest.mark.parametrize(

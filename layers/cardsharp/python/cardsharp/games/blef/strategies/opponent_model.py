@@ -182,12 +182,13 @@ def opponent_model_of(rounds: Sequence[Round], seat: int) -> OpponentModel:
     if not rounds:
         return _NEW_OPPONENT_MODEL
     *earlier, over = rounds
-    return _update_by_round(opponent_model_of(tuple(earlier), seat), over, seat)
+    return update_opponent_model(opponent_model_of(tuple(earlier), seat), over, seat)
 
 
-def _update_by_round(
+def update_opponent_model(
     opponent_model: OpponentModel, closed_round: Round, seat: int
 ) -> OpponentModel:
+    """Return the model of a player updated by its decisions in one more closed round."""
     if seat not in closed_round.active_seats or not closed_round.hands[seat]:
         return opponent_model
     cards, hidden = (
