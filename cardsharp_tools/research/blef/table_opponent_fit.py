@@ -24,11 +24,12 @@ from cardsharp.games.blef.strategies.betting_model import (
 )
 from cardsharp.games.blef.strategies.large_round_policy import load_large_round_policy
 from cardsharp.games.blef.strategies.opponent_types import NO_BET
-from cardsharp.games.blef.strategies.table_opponent import DEFAULT_FILE
+from cardsharp.games.blef.strategies.table_opponent import TABLE_OPPONENT_FILE
 from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 from cardsharp_tools.cli.console import result_console
 from cardsharp_tools.cli.options import CommandOptions
 from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.research.blef.solved_tables import TABLES_DIR
 
 _TREMBLE_PROBABILITY, _MAX_TREMBLE = 0.1, 10
 """How often a bet is replaced by one of the next higher bets, as another player may make it."""
@@ -56,7 +57,7 @@ class FitOptions(CommandOptions):
 
     decisions: Annotated[int, Parameter(alias="-n", validator=Positive)] = 20_000
     seed: Seed = 1
-    out: Annotated[Path, Parameter(help="A file.")] = DEFAULT_FILE
+    out: Annotated[Path, Parameter(help="A file.")] = TABLES_DIR / TABLE_OPPONENT_FILE
 
 
 def fit_table_opponent(*, options: FitOptions = FitOptions()) -> None:

@@ -32,7 +32,7 @@ from cardsharp.games.blef.strategies.policy_tables import (
     write_tables,
 )
 from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape, number_by_hand
-from cardsharp.games.blef.strategies.table_opponent import read_betting_model
+from cardsharp.games.blef.strategies.table_opponent import parse_betting_model
 from cardsharp.games.blef.strategies.table_policy import look_up_trained_tables
 from cardsharp_tools.research.blef.cfr_solver import (
     SmallRound,
@@ -424,6 +424,6 @@ def test_a_fitted_model_predicts_the_tables_better(tmp_path: Path) -> None:
     decisions = [*islice(play_table_rounds(Random(2)), 400)]
     fitted, unfitted = (
         mean_log_likelihood(model, decisions)
-        for model in (read_betting_model(file), BettingModel())
+        for model in (parse_betting_model(file.read_text()), BettingModel())
     )
     assert fitted > unfitted + 0.1

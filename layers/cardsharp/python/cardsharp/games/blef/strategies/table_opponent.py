@@ -7,7 +7,6 @@ exploits a player of the tables, and also a player who answers the tables.
 import json
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from cardsharp.games.blef.strategies.betting_model import BettingModel
@@ -15,16 +14,18 @@ from cardsharp.games.blef.strategies.mapped_file import unreadable_file_error
 from cardsharp.games.blef.strategies.opponent_model import CARDS_ONLY, MODEL_PRIOR, OpponentModel
 from cardsharp.games.blef.strategies.opponent_types import HABIT_WEIGHTS
 
-DEFAULT_FILE = Path(
-    str(files("cardsharp.games.blef.strategies") / "tables" / "table_opponent.json")
-)
+TABLE_OPPONENT_FILE = "table_opponent.json"
 _EXCLUDED = -50.0  # log likelihood of what does not explain the tables
 
 
 @cache
 def load_table_opponent() -> OpponentModel:
     """Return the shipped model; raise `ConfigError` if its file cannot be read."""
-    return to_table_opponent(read_betting_model(DEFAULT_FILE))
+    file = files("cardsharp.games.blef.strategies") / "tables" / TABLE_OPPONENT_FILE
+    try:
+        return to_table_opponent(parse_betting_model(file.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise unreadable_file_error(str(file)) from error
 
 
 def to_table_opponent(betting_model: BettingModel) -> OpponentModel:
@@ -34,10 +35,7 @@ def to_table_opponent(betting_model: BettingModel) -> OpponentModel:
     return OpponentModel((betting_model, BettingModel()), tuple(log_likelihoods))
 
 
-def read_betting_model(file: Path) -> BettingModel:
-    """Return the betting model of a file; raise `ConfigError` if it cannot be read."""
-    try:
-        document: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        return BettingModel(**document["betting_model"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise unreadable_file_error(str(file)) from error
+def parse_betting_model(text: str) -> BettingModel:
+    """Return the betting model of a file; raise `ValueError`, `KeyError` or `TypeError`."""
+    document: dict[str, Any] = json.loads(text)
+    return BettingModel(**document["betting_model"])
