@@ -32,7 +32,7 @@ from cardsharp_tools.lab.options import Positive, Seed
 from cardsharp_tools.research.blef.solved_tables import TABLES_DIR
 
 _TREMBLE_PROBABILITY, _MAX_TREMBLE = 0.1, 10
-"""How often a bet is replaced by one of the next higher bets, as another player may make it."""
+"""Share of bets that are replaced by one of the next higher bets, as another player may make it."""
 
 _BET_RATE, _BET_HALVING = 0.6, 150.0
 _CHECK_RATE, _CHECK_HALVING = 1.0, 100.0
@@ -75,11 +75,11 @@ def fit_table_opponent(*, options: FitOptions = FitOptions()) -> None:
         "betting_model": asdict(model),
     }
     options.out.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
-    before, after = (
+    unfitted, fitted = (
         mean_log_likelihood(candidate, decisions[:test_count])
         for candidate in (BettingModel(), model)
     )
-    result_console().print(f"log likelihood of a decision: {before:.3f} unfitted, {after:.3f}")
+    result_console().print(f"log likelihood of a decision: {unfitted:.3f} unfitted, {fitted:.3f}")
 
 
 def play_table_rounds(rng: Random) -> Iterator[TableDecision]:
@@ -124,8 +124,8 @@ def fit_betting_model(decisions: Sequence[TableDecision]) -> BettingModel:
 def _scale_check_update(model: BettingModel, updated: BettingModel, rate: float) -> BettingModel:
     """Return the updated model with a share `rate` of the update of its checks."""
 
-    def scaled(before: Sequence[float], after: Sequence[float]) -> Sequence[float]:
-        return [old + rate * (new - old) for old, new in zip(before, after, strict=True)]
+    def scaled(values: Sequence[float], new_values: Sequence[float]) -> Sequence[float]:
+        return [old + rate * (new - old) for old, new in zip(values, new_values, strict=True)]
 
     return replace(
         updated,
