@@ -211,6 +211,9 @@ def play_to_end(
             if name != state["cp_nickname"]:
                 continue
             refresh(page)
+            turn = f"Round {state['round_number']}. It is your turn."
+            expect(page.locator("#state")).to_have_text(turn)
+            expect(page.locator("#history li")).to_have_count(len(state["history"]))
             expect(page.locator("#turn")).to_be_visible()
             if not is_checked and page.locator("#history li").count():
                 assert_choices_are_in_view(page)
