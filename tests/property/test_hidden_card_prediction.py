@@ -29,16 +29,13 @@ from support.submissions import skip_without_sandbox
 from cardsharp.play.catalog import get_game
 from cardsharp.play.game import Game
 from cardsharp_tools.contest.match_worker import MatchTask, play_and_store_hosted_match
-from cardsharp_tools.executors.external_program import (
-    ProgramStrategy,
-    register_program,
-    stop_idle_processes,
-)
+from cardsharp_tools.executors.external_program import ProgramStrategy, register_program
 from cardsharp_tools.executors.line_process import LineProcess
 from cardsharp_tools.executors.private_random import private_rng
 from cardsharp_tools.executors.strategy_process import StrategyProcess, worker_command
 from cardsharp_tools.executors.strategy_reference import Submission, parse_strategy
 from cardsharp_tools.executors.submission import TeamSubmissions
+from cardsharp_tools.executors.subprocess_strategy import stop_idle_processes
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.match_runner import StrategyPlayer
 from cardsharp_tools.lab.options import MAX_SEED, RunOptions
@@ -145,7 +142,12 @@ def test_the_same_lines_are_run_whatever_is_hidden(
     codec, simulation = game.program_protocol.load(), game_simulation(game)  # type: ignore[union-attr]
     strategy = ProgramStrategy("sly", game.name, codec, Random(1))
     questions: list[bytes] = []
-    monkeypatch.setattr(strategy, "request", lambda message, _: questions.append(message))
+
+    def answer(question: bytes) -> bytes:
+        questions.append(question)
+        return json.dumps({"action": json.loads(question)["actions"][0]}).encode()
+
+    monkeypatch.setattr(strategy, "request", answer)
 
     def lines_of_question(state: object) -> list[tuple[str, int]]:
         lines = list[tuple[str, int]]()
