@@ -8,6 +8,9 @@ COPY requirements/uv.txt requirements/uv.txt
 RUN python -m venv /opt/tools \
  && /opt/tools/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements/uv.txt
 COPY . .
+# The image has no C compiler: one of the registry builds the search of the best player.
+RUN /opt/tools/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements/zig.txt \
+ && /opt/tools/bin/python layers/cardsharp/python/cardsharp/games/deadmansdraw/strategies/search/native/build_library.py
 ENV UV_PROJECT_ENVIRONMENT=/opt/cardsharp
 # Every package by its hash in uv.lock: first what builds our wheel, then the wheel, and the builder goes again.
 # hadolint ignore=SC2086

@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 PLAY_STAMP := $(VENV)/.play-done
 STAMP := $(VENV)/.setup-done
 BROWSER := $(VENV)/.browser-done
+SEARCH := layers/cardsharp/python/cardsharp/games/deadmansdraw/strategies/search/native
 PLAY_GROUPS := --no-default-groups --extra emulator --group setup
 # uv must not look for another Python or another environment than the one made here.
 UV := UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv
@@ -70,9 +71,15 @@ $(PLAY_STAMP): pyproject.toml uv.lock requirements/uv.txt
 	@$(UV) sync --quiet --locked --no-build-isolation $(PLAY_GROUPS)
 	@touch $@
 
-$(STAMP): $(PLAY_STAMP)
+# Without a C compiler the cross compiler of the registry builds the search, and without both plain
+# Python searches.
+$(STAMP): $(PLAY_STAMP) $(wildcard $(SEARCH)/*.[ch])
 	@echo "adding what tests and checks need to $(VENV) (once, about half a minute) ..."
 	@$(UV) sync --quiet --locked --no-build-isolation
+	@if command -v "$${CC:-cc}" > /dev/null; then $(BIN)/python $(SEARCH)/build_library.py; \
+	elif $(MAKE) --no-print-directory .venv-zig/.setup-done; then \
+	  .venv-zig/bin/python $(SEARCH)/build_library.py; \
+	else echo "without compiled search: there is neither a C compiler nor ziglang"; fi
 	@touch $@
 
 format: setup ## Format the code and fix what the linter can fix
@@ -80,7 +87,7 @@ format: setup ## Format the code and fix what the linter can fix
 	@$(BIN)/ruff format
 
 clean: ## Remove the environments and all caches
-	@rm -rf $(VENV) .venv-sam .venv-checks .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .mutants
+	@rm -rf $(VENV) .venv-sam .venv-checks .venv-zig $(SEARCH)/*.so .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .mutants
 
 # The lines with two hash signs are the help; those of the family `evidence-` have three.
 help: ## Print this help
@@ -128,17 +135,17 @@ coverage: setup .venv-sam/.setup-done ## Run the fast tests, print the lines tha
 
 ##@ Deploy
 
-.venv-%/.setup-done: requirements/%.txt | setup
+.venv-%/.setup-done: requirements/%.txt | $(PLAY_STAMP)
 	@echo "setting up .venv-$* (once) ..."
 	@$(PYTHON) -m venv --clear .venv-$*
 	@$(BIN)/uv pip install --quiet --python .venv-$*/bin/python --require-hashes \
 	  --requirement requirements/$*.txt
 	@touch $@
 
-build: setup .venv-sam/.setup-done ## Build the files that a deployment uploads to AWS
+build: setup .venv-sam/.setup-done .venv-zig/.setup-done ## Build the files that a deployment uploads to AWS
 	@$(BIN)/python -m cardsharp_tools.build.sam_build
 
-check-deploy: setup .venv-sam/.setup-done .venv-checks/.setup-done ## Check the template and the built files: GATES= for one check
+check-deploy: setup .venv-sam/.setup-done .venv-checks/.setup-done .venv-zig/.setup-done ## Check the template and the built files: GATES= for one check
 	@$(BIN)/python -m cardsharp_tools.build.gates $(GATES)
 
 local-cloud: setup .venv-sam/.setup-done ## Deploy into the emulator and play matches there: KEEP_RUNNING=1

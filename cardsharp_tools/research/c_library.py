@@ -7,6 +7,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from ctypes import CDLL
 from functools import cache
 from hashlib import sha256
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cardsharp.errors import ConfigError
+from cardsharp.games.deadmansdraw.strategies.search.compiled_search import DISABLE_VARIABLE
 from cardsharp_tools.executors.subprocess_strategy import message_if_slow
 
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Wextra")
@@ -21,7 +23,6 @@ FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", 
 
 _SHARED_HEADERS = Path(__file__).parent / "native"  # headers that the games share
 SLOW_COMPILE_SECONDS = 1.0  # seconds after which a message says that code is compiled
-DISABLE_VARIABLE = "CARDSHARP_NATIVE"  # variable that is 0 to play in plain Python
 
 
 _C_TYPES = {
@@ -70,32 +71,36 @@ def unavailable_reason() -> str | None:
 
 
 @cache
-def load_library(source_folder: Path) -> CDLL | None:
-    """Return the compiled library of a folder's C files, or None without a compiler.
+def load_library(*source_folders: Path) -> CDLL | None:
+    """Return the compiled library of the C files of folders, or None without a compiler.
 
-    Raises `ConfigError` if the code cannot be compiled.
+    The first folder names it. Raises `ConfigError` if the code cannot be compiled.
     """
-    library = compile_library(source_folder)
+    library = compile_library(*source_folders)
     return None if library is None else CDLL(str(library))
 
 
-def compile_library(source_folder: Path) -> Path | None:
-    """Compile the `.c` files of a folder; return the library's path, None without a compiler.
+def compile_library(*source_folders: Path) -> Path | None:
+    """Compile the `.c` files of folders; return the library's path, None without a compiler.
 
-    Raises `ConfigError` if the compiler fails, with its message and what to do.
+    The first folder names it. Raises `ConfigError` if the compiler fails, with its message and
+    what to do.
     """
     compiler = _find_compiler()
     if unavailable_reason() is not None or compiler is None:
         return None
     cache_folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    name = f"{source_folder.parent.name}-{_compute_fingerprint(compiler, source_folder)}.so"
-    library = cache_folder / "cardsharp" / name
+    game, fingerprint = (
+        source_folders[0].parent.name,
+        _compute_fingerprint(compiler, source_folders),
+    )
+    library = cache_folder / "cardsharp" / f"{game}-{fingerprint}.so"
     if not library.exists():
-        _compile_library(compiler, source_folder, library)
+        _compile_library(compiler, source_folders, library)
     return library
 
 
-def _compile_library(compiler: str, folder: Path, library: Path) -> None:
+def _compile_library(compiler: str, folders: Sequence[Path], library: Path) -> None:
     try:
         library.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -105,17 +110,17 @@ def _compile_library(compiler: str, folder: Path, library: Path) -> None:
         ) from None
     # Compile into a temporary file and move it, so that no process loads half a library.
     unfinished = library.with_suffix(f".{os.getpid()}.tmp")
-    sources = [str(source) for source in sorted(folder.glob("*.c"))]
-    flags = (*FLAGS, f"-I{_SHARED_HEADERS}")
+    sources = [str(source) for folder in folders for source in sorted(folder.glob("*.c"))]
+    flags = (*FLAGS, *(f"-I{folder}" for folder in (*folders, _SHARED_HEADERS)))
     command = [compiler, *flags, *sources, "-o", str(unfinished), "-lm", "-lpthread"]
     with message_if_slow(
-        f"compiling {folder.parent.name} once, some 10 s ...", SLOW_COMPILE_SECONDS
+        f"compiling {folders[0].parent.name} once, some 10 s ...", SLOW_COMPILE_SECONDS
     ):
         ran = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 (own files)
     if ran.returncode != 0:
         compiler_output = ran.stderr.decode(errors="replace")
         raise ConfigError(
-            f"{compiler} cannot compile {folder}; {DISABLE_VARIABLE}=0 plays in plain "
+            f"{compiler} cannot compile {folders[0]}; {DISABLE_VARIABLE}=0 plays in plain "
             f"Python.\n{compiler_output}"
         )
     unfinished.replace(library)
@@ -125,8 +130,10 @@ def _find_compiler() -> str | None:
     return shutil.which(os.environ.get("CC", "cc"))
 
 
-def _compute_fingerprint(compiler: str, folder: Path) -> str:
+def _compute_fingerprint(compiler: str, folders: Sequence[Path]) -> str:
     digest = sha256(" ".join((compiler, *FLAGS)).encode())
-    for source in sorted((*folder.glob("*.c"), *folder.glob("*.h"), *_SHARED_HEADERS.glob("*.h"))):
+    for source in sorted(
+        source for folder in (*folders, _SHARED_HEADERS) for source in folder.glob("*.[ch]")
+    ):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]

@@ -42,6 +42,7 @@ from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     parse_opponent_profiles,
 )
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import SUITS
+from cardsharp.games.deadmansdraw.strategies.search.compiled_search import SEARCH_SOURCES
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     SearchLimits,
@@ -309,7 +310,7 @@ def load_engine() -> NativeEngine | None:
 
     Raise `ConfigError` if it fails.
     """
-    library = load_library(Path(__file__).parent / "native")
+    library = load_library(Path(__file__).parent / "native", SEARCH_SOURCES)
     return None if library is None else NativeEngine(library)
 
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "luck.h"
-#include "network.h"
+#include "network_learning.h"
 
 /* The end of a match, where captain errs most, is played again so often from where so few are left. */
 enum {

@@ -5,7 +5,7 @@ draw pile and the server's picks are fair. A bad evaluation removes less of the 
 bias. The compiled twin is `cardsharp_tools/research/deadmansdraw/native/luck.c`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from math import comb
 
 from cardsharp.games.deadmansdraw.actions import EffectType, PendingEffect
@@ -32,16 +32,12 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     card_numbers_in,
     card_set,
 )
+from cardsharp.games.deadmansdraw.strategies.search.compiled_search import build_turn_search
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     suit_keys_with_banked_bonus,
 )
-from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
-from cardsharp.games.deadmansdraw.strategies.search.turn_search import (
-    TurnSearch,
-    expected_best_of_three,
-    group_equivalent_by_suit,
-)
+from cardsharp.games.deadmansdraw.strategies.search.turn_search import expected_best_of_three
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 
 
@@ -62,7 +58,7 @@ class _ActionLuck:
 
     def __init__(self, position: DeadMansDrawPosition) -> None:
         pending = position.pending
-        self.search = TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)
+        self.search = build_turn_search(load_model(WEIGHT_FILE), SHORT_LIMITS)
         self.turn = to_simulated_turn(position)
         self.owed = 0
         self.duty = 0 if pending is None else max(0, pending.remaining_draws - 1)
@@ -94,7 +90,7 @@ class _ActionLuck:
         turn, self.owed = self.turn, self.duty
         # All cards of the pile are equally likely now. The difference to their mean has the
         # expected value 0, whatever errors the search makes: they are in both terms.
-        values = {} if turn.known_top >= 0 else self._evaluate_draws(turn, self.owed)
+        values = {} if turn.known_top >= 0 else self.search.evaluate_draws(turn, self.owed)
         self.turn, self.falling = turn.without_draw_pile_card(card), 1 << card
         return values[card] - _mean(values) if values else 0.0
 
@@ -111,20 +107,14 @@ class _ActionLuck:
         self.falling = 1 << card
 
     def _map_offer_luck(self, cards: int) -> float:
-        turn, search = self.turn, self.search
-        values = _evaluate_cards(
-            turn, turn.discard, lambda card: search.value_of_taking_map_card(turn, card, 0)
-        )
+        values = self.search.evaluate_map_cards(self.turn)
         best = max(values[card] for card in card_numbers_in(cards))
         return best - expected_best_of_three(list(values.values()))
 
     def _oracle_luck(self, card: int) -> float:
         turn = self.turn.copy()
         turn.known_top = NO_CARD
-        values = self._evaluate_draws(turn, max(0, self.owed - 1))
-        for next_card, value in values.items():
-            turn.known_top = next_card
-            values[next_card] = max(value, self.search.value_of_stopping(turn))
+        values = self.search.evaluate_shown_cards(turn, self.owed)
         return values[card] - _mean(values)
 
     def _bonus_luck(self, gained_cards: int, *, banked: bool) -> float:
@@ -145,27 +135,6 @@ class _ActionLuck:
             alone = search.value_of_turn_end(turn, suit_keys_with_banked_bonus(keys, [card]))
             luck += (bool(highest) - chance) * (alone - none)
         return luck
-
-    def _evaluate_draws(self, turn: SimulatedTurn, kraken_draws: int) -> dict[int, float]:
-        value_of_placing = self.search.value_of_placing
-        return _evaluate_cards(
-            turn,
-            turn.pile,
-            lambda card: value_of_placing(turn.without_draw_pile_card(card), card, kraken_draws, 0),
-        )
-
-
-def _evaluate_cards(
-    turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]
-) -> dict[int, float]:
-    """Return the value of each of the cards, equal within a group of equivalent cards."""
-    values, card_numbers = dict[int, float](), card_numbers_in(cards)
-    for card, group_size in group_equivalent_by_suit(
-        cards, turn.own_bank, turn.barred, is_fine=True
-    ):
-        values |= dict.fromkeys(card_numbers[:group_size], value_of(card))
-        del card_numbers[:group_size]
-    return values
 
 
 def _mean(values: dict[int, float]) -> float:

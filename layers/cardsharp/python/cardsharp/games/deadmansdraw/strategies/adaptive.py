@@ -38,11 +38,11 @@ from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     load_opponent_profiles,
     parse_opponent_profiles,
 )
+from cardsharp.games.deadmansdraw.strategies.search.compiled_search import build_turn_search
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     never_late,
 )
-from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_value_model
 
@@ -64,7 +64,7 @@ def _cached_loss(position: DeadMansDrawPosition, action: Action) -> float:
     if not is_standard_deck(position):
         return 0.0
     options = OptionEvaluator(
-        position, TurnSearch(load_model(WEIGHT_FILE), SHORT_LIMITS)
+        position, build_turn_search(load_model(WEIGHT_FILE), SHORT_LIMITS)
     ).evaluate_options()
     chosen = [option.value for option in options if option.action == action]
     return max(option.value for option in options) - chosen[0] if chosen else 0.0

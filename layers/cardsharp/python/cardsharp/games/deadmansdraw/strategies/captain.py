@@ -29,8 +29,11 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     NO_CARD,
     card_set,
 )
+from cardsharp.games.deadmansdraw.strategies.search.compiled_search import (
+    build_endgame_solver,
+    build_turn_search,
+)
 from cardsharp.games.deadmansdraw.strategies.search.endgame import (
-    EndgameSolver,
     EndgameTurn,
     SearchLimitExceeded,
 )
@@ -78,7 +81,7 @@ class Captain:
         """Return the action with the highest probability to win; of equal ones, the first."""
         if not is_standard_deck(position):
             return Steady(Random(0)).decide(position)
-        search = TurnSearch(self._model, self._limits)
+        search = build_turn_search(self._model, self._limits)
         weighing = OptionEvaluator(position, search, self._is_late)
         options = weighing.evaluate_options()
         best = max(options, key=lambda option: option.value)
@@ -217,7 +220,7 @@ def _solve_endgame(
 
     There are no values if the solver reaches `max_nodes` or the time is up.
     """
-    endgame, root = EndgameSolver(max_nodes, is_late), to_simulated_turn(position)
+    endgame, root = build_endgame_solver(max_nodes, is_late), to_simulated_turn(position)
     sets = root.own_bank, root.opponent_bank, root.pile, root.discard
     turn = EndgameTurn(*sets, root.area, root.saved, root.known_top)
     try:

@@ -3,7 +3,7 @@
 Nothing is learned here. Two approximations are made, because the exact search would take too long.
 Of the cards of a suit that a Map may offer, one represents all that gain something. And only a
 sample of the possible bonuses is tried. The compiled twin
-`cardsharp_tools/research/deadmansdraw/native/exact.c` can search without either.
+`native/exact.c` can search without either.
 """
 
 from collections.abc import Iterable, Iterator
@@ -178,7 +178,8 @@ class EndgameSolver:
             leeway -= 1.0 - value
         return max(stop, total / card_count)
 
-    def _continuation_value(self, turn: EndgameTurn, kraken_draws: int) -> float:
+    def value_with_kraken_draws(self, turn: EndgameTurn, kraken_draws: int) -> float:
+        """Return the value without a pending effect; `kraken_draws` draws are still due."""
         if not turn.draw_pile:
             return self.value_of_ending_turn(turn)
         draws = min(kraken_draws, turn.draw_pile.bit_count())
@@ -200,7 +201,7 @@ class EndgameSolver:
             return self._compute_expected_map_value(turn)
         if suit == ORACLE and turn.draw_pile:
             return self._compute_expected_oracle_value(turn, kraken_draws)
-        return self._continuation_value(turn, KRAKEN_DRAWS if suit == KRAKEN else kraken_draws)
+        return self.value_with_kraken_draws(turn, KRAKEN_DRAWS if suit == KRAKEN else kraken_draws)
 
     def _evaluate_answers(
         self, turn: EndgameTurn, suit: int, kraken_draws: int
@@ -238,7 +239,7 @@ class EndgameSolver:
         shot = turn._replace(
             opponent_bank=turn.opponent_bank ^ 1 << card, discard_pile=turn.discard_pile | 1 << card
         )
-        return self._continuation_value(shot, kraken_draws)
+        return self.value_with_kraken_draws(shot, kraken_draws)
 
     def value_of_taking_map_card(self, turn: EndgameTurn, card: int) -> float:
         """Return the value of taking `card` out of the discard pile for a Map."""

@@ -4,7 +4,7 @@ Its output is added to V when a turn begins, and to D when one continues. All hi
 large integer, each in its own lane of bits, so one addition adds a row of weights to all of them.
 The dot product with the output weights is the middle lane of a multiplication; two multiplications
 of halves are faster than one. Weights are integers, so that sums are equal on every machine. The
-compiled twin `cardsharp_tools/research/deadmansdraw/native/network.c` also learns them.
+compiled twin is `native/network.c`; `network_learning.c` of the lab learns them.
 """
 
 from array import array

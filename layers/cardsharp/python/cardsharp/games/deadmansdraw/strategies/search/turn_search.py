@@ -4,10 +4,10 @@ It is an expectimax search. Each possible next card is searched; later draws are
 representative card for each suit. Answers to effects are the best ones; nested effects are searched
 to the depth `max_depth`. If no effect is pending, the value is the better of stopping and of the
 learned value of drawing on. The compiled twin is
-`cardsharp_tools/research/deadmansdraw/native/search.c`.
+`native/search.c`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import comb
 
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
@@ -23,6 +23,7 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     SUIT_SHIFTS,
     SUITS_WITHOUT_EFFECT,
     SWORD,
+    card_numbers_in,
     sword_targets,
     top_cards,
 )
@@ -170,6 +171,34 @@ class TurnSearch(LeafEvaluator):
         """Return the value of taking `card` out of the discard pile for a Map."""
         return self.value_of_placing(turn.without_discard_card(card), card, 0, level)
 
+    # --- each card that chance may bring ------------------------------------------------------
+
+    def evaluate_draws(self, turn: SimulatedTurn, kraken_draws: int) -> dict[int, float]:
+        """Return the value of each card that may be drawn; `kraken_draws` are due after it."""
+        return _evaluate_cards(
+            turn,
+            turn.pile,
+            lambda card: self.value_of_placing(
+                turn.without_draw_pile_card(card), card, kraken_draws, 0
+            ),
+        )
+
+    def evaluate_map_cards(self, turn: SimulatedTurn) -> dict[int, float]:
+        """Return the value of taking each card of the discard pile for a Map."""
+        return _evaluate_cards(
+            turn, turn.discard, lambda card: self.value_of_taking_map_card(turn, card)
+        )
+
+    def evaluate_shown_cards(self, turn: SimulatedTurn, kraken_draws: int) -> dict[int, float]:
+        """Return the value of each card that an Oracle may show: taking it, or stopping."""
+        values, turn_with_top = self.evaluate_draws(turn, max(0, kraken_draws - 1)), turn.copy()
+        for card, value in values.items():
+            turn_with_top.known_top = card
+            values[card] = max(value, self.value_of_stopping(turn_with_top))
+        return values
+
+    # --- Map and Oracle within the search -----------------------------------------------------
+
     def _compute_expected_map_value(self, turn: SimulatedTurn, depth: int) -> float:
         # Of a Map's three cards the player takes the best. A value for each card of the discard
         # pile is enough: the offers need not be enumerated.
@@ -230,6 +259,19 @@ def group_equivalent_by_suit(
             yield shift + CARD_BITS[of_suit][0], of_suit.bit_count()
         elif of_suit:
             yield from group_equivalent_cards(own_bank, suit, of_suit, is_fine=is_fine)
+
+
+def _evaluate_cards(
+    turn: SimulatedTurn, cards: int, value_of: Callable[[int], float]
+) -> dict[int, float]:
+    """Return the value of each of the cards, equal within a group of equivalent cards."""
+    values, card_numbers = dict[int, float](), card_numbers_in(cards)
+    for card, group_size in group_equivalent_by_suit(
+        cards, turn.own_bank, turn.barred, is_fine=True
+    ):
+        values |= dict.fromkeys(card_numbers[:group_size], value_of(card))
+        del card_numbers[:group_size]
+    return values
 
 
 def expected_best_of_three(values: list[float]) -> float:

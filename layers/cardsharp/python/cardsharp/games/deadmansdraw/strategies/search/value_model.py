@@ -3,7 +3,7 @@
 V is the log-odds of the player whose turn begins: a term for each suit by the places of its cards,
 plus the value of the lead at that size of the draw pile. D is the log-odds that drawing on adds to
 stopping. Weights are integer multiples of 2^-16, so that sums are exact and equal on every machine,
-in any order. The compiled twin is `cardsharp_tools/research/deadmansdraw/native/model.c`.
+in any order. The compiled twin is `native/model.c`.
 """
 
 from array import array

@@ -49,10 +49,9 @@ typedef struct {
     float odds;    /* what they say */
 } Seen;
 
-typedef struct {
-    Seen seen;
-    float target, weight;
-} Example;
+enum { MOST_ROWS = RANKS + 6 };
+/* The rows of a suit that its key adds up; their number. */
+int rows_of(int key, int rows[MOST_ROWS]);
 
 Seen seen_as(int part, const int16_t keys[SUITS], int left, int lead, int64_t sum);
 
@@ -60,23 +59,10 @@ Seen seen_as(int part, const int16_t keys[SUITS], int left, int lead, int64_t su
 typedef struct Layer Layer;
 
 Layer *layer_new(const Network *network);
+/* The same of weights as they are shipped, in 16 bits. */
+Layer *layer_of_whole(const int16_t weights[WEIGHTS]);
 void layer_free(Layer *layer);
 /* What is added to these log-odds of captain's, times ONE as they are. */
 int64_t layer_sum(Layer *layer, const Seen *seen, int64_t odds);
-
-/* What descent by Adam keeps: the gradient, and the means of it and of its square. */
-typedef struct {
-    Network network, gradient, mean, square;
-    int64_t steps;
-} Descent;
-
-int64_t descent_size(void); /* in bytes */
-/* A network of small weights by chance, and of zeros in `out`. */
-void descent_begin(Descent *descent, uint64_t seed);
-/* The log-loss of one example; what it adds to the gradient. */
-double network_loss(const Network *network, const Example *example, Network *gradient);
-/* One pass over the examples; the squared error before each step, and captain's. */
-void network_learn(Descent *descent, const Example *examples, int64_t count, double rate,
-                   double errors[2]);
 
 #endif

@@ -221,6 +221,14 @@ double draw_value(Search *search, const Turn *turn, int owed, int level) {
     return sum / turn->left;
 }
 
+double place_value(Search *search, const Turn *turn, Card card, int owed, int level) {
+    return place(search, turn, card, owed, level);
+}
+
+double going_on_value(Search *search, const Turn *turn, int owed, int level) {
+    return after(search, turn, owed, level);
+}
+
 /* --- every outcome of a chance --- */
 
 /* The cards of one suit, each with the value of the card that stands for it; `from` the draw pile

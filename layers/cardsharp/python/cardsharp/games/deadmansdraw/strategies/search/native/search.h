@@ -21,6 +21,7 @@ typedef struct {
     Limits limits;
     Exact *endgame; /* NULL where it searches none */
     Layer *layer;   /* of a network beside the model, or NULL */
+    int64_t nodes;  /* ends of turns that were looked at */
 } Search;
 
 typedef struct { Action action; double value; } Option;
@@ -39,6 +40,9 @@ typedef struct { double value, bust, risk; int64_t stop_sum; Sums sums; } Drawin
 
 double stop_value(Search *search, const Turn *turn, int samples);
 double draw_value(Search *search, const Turn *turn, int owed, int level);
+/* After `card`, taken from its place, came into play; and with nothing to answer. */
+double place_value(Search *search, const Turn *turn, Card card, int owed, int level);
+double going_on_value(Search *search, const Turn *turn, int owed, int level);
 DrawingOn drawing_on(Search *search, const Turn *turn);
 int64_t on_sum(const Model *model, Sums sums, const Turn *turn, int64_t stop_sum);
 int weigh(Search *search, const Table *table, Option options[MOST_OPTIONS]);

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 4, LOW = 15, SAMPLED = 16, MOST_GAIN = 80 };
+enum { ROUGH_BITS = 8, ROUGH_SETS = 1 << ROUGH_BITS, WAYS = 4, LOW = 15, SAMPLED = 16, MOST_GAIN = 80 };
 
 typedef struct { uint64_t name, rest; double value; } Slot; /* `rest` ends with the cards left */
 
 struct Exact {
-    uint64_t sets;
+    uint64_t sets, used; /* `used` slots where it is rough */
     int64_t nodes, most;
     double picks;
     bool sampled, groups, rough;
-    Slot slots[];
+    Slot *slots;
 };
 
 /* A turn under way. `saved` is what lies before the Anchor. */
@@ -136,6 +136,31 @@ static bool is_of(const Slot *slot, const Slot *name) {
     return slot->name == name->name && !((slot->rest ^ name->rest) & ~(uint64_t)SAMPLED);
 }
 
+/* The slot of a name from `slot` on, or the first empty one. */
+static Slot *free_slot(const Exact *exact, Slot *slot, const Slot *name) {
+    while ((slot->rest & LOW) && !is_of(slot, name)) {
+        if (++slot == exact->slots + WAYS * exact->sets) slot = exact->slots;
+    }
+    return slot;
+}
+
+/* Twice the room, where what is remembered fills half of it. It gives up without memory. */
+static void grow(Exact *exact) {
+    Slot *before = exact->slots, *end = before + WAYS * exact->sets;
+    Slot *slots = calloc(2 * WAYS * exact->sets, sizeof *slots);
+    if (!slots) {
+        exact->nodes = exact->most + 1;
+        return;
+    }
+    exact->slots = slots;
+    exact->sets *= 2;
+    for (Slot *slot = before; slot < end; slot++) {
+        if (!(slot->rest & LOW)) continue;
+        *free_slot(exact, slots + WAYS * (slot->rest >> 5 & (exact->sets - 1)), slot) = *slot;
+    }
+    free(before);
+}
+
 /* The slot of a key, or the one to give it: empty, or with the fewest cards left. Where it is rough,
  * nothing is ever forgotten, so that it works out as much as its twin. */
 static Slot *slot_of(Exact *exact, const Key *key, Slot *name) {
@@ -147,10 +172,7 @@ static Slot *slot_of(Exact *exact, const Key *key, Slot *name) {
     }
     *name = (Slot){one, (two & ~(uint64_t)(LOW | SAMPLED)) | (unsigned)count(key->pile), 0.0};
     Slot *set = exact->slots + WAYS * (two >> 5 & (exact->sets - 1)), *worst = set;
-    while (exact->rough && (set->rest & LOW) && !is_of(set, name)) {
-        if (++set == exact->slots + WAYS * exact->sets) set = exact->slots;
-    }
-    if (exact->rough) return set;
+    if (exact->rough) return free_slot(exact, set, name);
     for (Slot *slot = set; slot < set + WAYS; slot++) {
         if (is_of(slot, name)) return slot;
         if ((slot->rest & LOW) < (worst->rest & LOW)) worst = slot;
@@ -170,7 +192,9 @@ static double remember(Exact *exact, const Key *key, double value, bool sampled)
     name.value = value;
     name.rest |= exact->sampled ? SAMPLED : 0;
     exact->sampled |= sampled;
+    exact->used += !(slot->rest & LOW);
     *slot = name;
+    if (exact->rough && 2 * exact->used > WAYS * exact->sets) grow(exact);
     return value;
 }
 
@@ -490,7 +514,16 @@ static int owed_after(const Table *table) { return table->owed > 0 ? table->owed
 static void begin(Exact *exact) {
     exact->nodes = 0;
     exact->sampled = false;
-    if (exact->rough) memset(exact->slots, 0, WAYS * sizeof(Slot) * exact->sets);
+    if (!exact->rough) return;
+    /* Most positions need little room; clearing more than that would take longer than they do. */
+    if (exact->sets > ROUGH_SETS) {
+        free(exact->slots);
+        exact->sets = ROUGH_SETS;
+        exact->slots = calloc(WAYS * exact->sets, sizeof(Slot));
+    } else if (exact->used) {
+        memset(exact->slots, 0, WAYS * sizeof(Slot) * exact->sets);
+    }
+    exact->used = 0;
 }
 
 int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) {
@@ -550,8 +583,9 @@ int64_t exact_nodes(const Exact *exact) { return exact->nodes; }
 bool exact_sampled(const Exact *exact) { return exact->sampled; }
 
 Exact *exact_new(int bits, int64_t most, double picks, bool groups) {
-    Exact *exact = calloc(1, sizeof *exact + (WAYS * sizeof(Slot) << bits));
+    Exact *exact = calloc(1, sizeof *exact);
     exact->sets = (uint64_t)1 << bits;
+    exact->slots = calloc(WAYS * exact->sets, sizeof(Slot));
     exact->most = most;
     exact->picks = picks;
     exact->groups = groups;
@@ -559,12 +593,44 @@ Exact *exact_new(int bits, int64_t most, double picks, bool groups) {
 }
 
 Exact *exact_rough(int64_t most) {
-    enum { PICKS = 8, ROOM = 4 };
-    int bits = 4;
-    while (((int64_t)WAYS << bits) < ROOM * most) bits++;
-    Exact *exact = exact_new(bits, most, PICKS, true);
+    enum { PICKS = 8 };
+    Exact *exact = exact_new(ROUGH_BITS, most, PICKS, true);
     exact->rough = true;
     return exact;
 }
 
-void exact_free(Exact *exact) { free(exact); }
+void exact_free(Exact *exact) {
+    free(exact->slots);
+    free(exact);
+}
+
+/* --- a turn under way --- */
+
+static Position position_at(const Places *at) {
+    return (Position){at->own, at->other, at->pile, at->discard, at->area, at->saved, 0};
+}
+
+void exact_begin(Exact *exact, int64_t most) {
+    exact->most = most;
+    begin(exact);
+}
+
+double exact_placing(Exact *exact, const Places *places, Card card, int owed) {
+    Position at = position_at(places);
+    return place(exact, &at, card, owed);
+}
+
+double exact_drawing(Exact *exact, const Places *places, Card known, int owed) {
+    Position at = position_at(places);
+    return known == NO_CARD ? draw(exact, &at, owed) : next(exact, &at, known, owed);
+}
+
+double exact_stopping(Exact *exact, const Places *places, Card known) {
+    Position at = position_at(places);
+    return stop(exact, &at, known);
+}
+
+double exact_going_on(Exact *exact, const Places *places, int owed) {
+    Position at = position_at(places);
+    return after(exact, &at, owed);
+}

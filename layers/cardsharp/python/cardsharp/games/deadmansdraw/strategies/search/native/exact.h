@@ -15,6 +15,16 @@ void exact_free(Exact *exact);
 /* Each option of the player to act with its chance to win (a tie counts half), in the order of
  * `weigh`; refusing an Oracle's card is left out as there. Their number, 0 where it gave up. */
 int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]);
+
+/* Values of a turn under way, as strategies/search/native.py asks for them one by one. They share what
+ * is remembered since `exact_begin`, and count for nothing once more than `most` were worked out. */
+typedef struct { Cards own, other, pile, discard, area, saved; } Places;
+void exact_begin(Exact *exact, int64_t most);
+/* After `card`, taken from its place, came into play, with `owed` draws for a Kraken. */
+double exact_placing(Exact *exact, const Places *places, Card card, int owed);
+double exact_drawing(Exact *exact, const Places *places, Card known, int owed);
+double exact_stopping(Exact *exact, const Places *places, Card known);
+double exact_going_on(Exact *exact, const Places *places, int owed);
 /* How many positions the last call worked out. */
 int64_t exact_nodes(const Exact *exact);
 bool exact_sampled(const Exact *exact); /* whether it tried some ways of a bonus alone */

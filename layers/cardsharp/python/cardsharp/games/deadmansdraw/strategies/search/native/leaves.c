@@ -22,6 +22,7 @@ static Worth worth_of_lead(int lead) {
 static Worth worth(Search *search, const End *end, unsigned lying, Sums *sums) {
     int left = count(end->pile);
     *sums = sum_suits(search->memo, end->keys, left, lying);
+    search->nodes++;
     if (!left) return worth_of_lead(sums->lead);
     Worth found;
     found.sum = value_sum(search->memo->model, *sums, left, end->known);

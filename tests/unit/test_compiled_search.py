@@ -1,0 +1,209 @@
+"""Tests that the compiled search decides as plain Python does, on every recorded position.
+
+What needs the library is skipped where it is not built: there is no C compiler on the machine.
+`make setup` builds it.
+"""
+
+import gc
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from copy import copy
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import pytest
+from support.case_counts import case_count
+from support.recordings import SAMPLE, RecordedMatches, parametrize_sample_and_all, recorded_views
+
+from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
+from cardsharp.games.deadmansdraw.history.arena_import import parse_arena_match
+from cardsharp.games.deadmansdraw.history.decisions import steps_with_positions
+from cardsharp.games.deadmansdraw.luck import luck_of
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import captain
+from cardsharp.games.deadmansdraw.strategies.captain import (
+    WEIGHT_FILE,
+    Captain,
+    OptionEvaluator,
+    is_standard_deck,
+)
+from cardsharp.games.deadmansdraw.strategies.search import compiled_search
+from cardsharp.games.deadmansdraw.strategies.search.compiled_search import (
+    DISABLE_VARIABLE,
+    SEARCH_SOURCES,
+    build_turn_search,
+    find_search_library,
+)
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
+    SHORT_LIMITS,
+    SearchLimits,
+)
+from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+
+needs_library = pytest.mark.skipif(
+    find_search_library() is None, reason="needs the compiled search, which a C compiler builds"
+)
+BUILD_SCRIPT = SEARCH_SOURCES / "build_library.py"
+ZIG_PYTHON = Path(__file__).parents[2] / ".venv-zig" / "bin" / "python"
+LIMITS = (
+    SearchLimits(),
+    SHORT_LIMITS,
+    SearchLimits(max_depth=3, max_second_draws=2, samples=2, root_samples=3),
+    SearchLimits(endgame_cards=8, max_leaves=500),
+)
+
+
+def recorded_positions(matches: RecordedMatches) -> Iterator[DeadMansDrawPosition]:
+    for match in matches.created_matches():
+        for recorded_view in recorded_views(match):
+            player = recorded_view.view.active_player_index
+            if player is not None:
+                yield position_from_view(recorded_view.view, player)
+
+
+def evaluate(position: DeadMansDrawPosition, limits: SearchLimits) -> tuple[object, object, int]:
+    """Return the decision with the values of all options, and the number of evaluated leaves."""
+    captain._solve_endgame.cache_clear()
+    model = load_model(WEIGHT_FILE)
+    evaluator = OptionEvaluator(position, build_turn_search(model, limits))
+    options = evaluator.evaluate_options()
+    return (Captain(model, limits).decide(position), options, evaluator.evaluated_turn_end_count)
+
+
+@needs_library
+@parametrize_sample_and_all(pytest.mark.slow)
+def test_every_recorded_position_has_the_same_decision(
+    matches: RecordedMatches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check actions, values to the last bit, reasons and the number of evaluated leaves."""
+    step, count = case_count(17, full=1), 0
+    for number, position in enumerate(recorded_positions(matches)):
+        if number % step or not is_standard_deck(position):
+            continue
+        limits = LIMITS[count % len(LIMITS)] if count % 3 else LIMITS[0]
+        monkeypatch.setenv(DISABLE_VARIABLE, "1")
+        compiled = evaluate(position, limits)
+        monkeypatch.setenv(DISABLE_VARIABLE, "0")
+        assert compiled == evaluate(position, limits), position
+        count += 1
+    assert count > 0.9 * matches.min_step_count / step
+
+
+@needs_library
+def test_the_luck_of_recorded_moves_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    count, step = 0, case_count(9, full=1)
+    for trace in SAMPLE.random_matches(case_count(3, full=99)):
+        _, moves = parse_arena_match(json.dumps(trace).encode())
+        for number, (move, position, _) in enumerate(steps_with_positions(moves)):
+            if number % step or position is None:
+                continue
+            monkeypatch.setenv(DISABLE_VARIABLE, "1")
+            compiled = luck_of(position, move.past_move.events)
+            monkeypatch.setenv(DISABLE_VARIABLE, "0")
+            assert compiled == luck_of(position, move.past_move.events)
+            count += 1
+    assert count > 10
+
+
+@needs_library
+def test_a_search_is_freed_with_its_model() -> None:
+    model = copy(load_model(WEIGHT_FILE))
+    build_turn_search(model)
+    count = len(compiled_search._searches)
+    del model
+    gc.collect()
+    assert len(compiled_search._searches) == count - 1
+
+
+@pytest.mark.parametrize("content", ["", "not a library", "another version", "another library"])
+def test_a_library_that_cannot_be_used_is_left_out(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / compiled_search._LIBRARY_NAME
+    if content.startswith("another"):
+        if shutil.which("cc") is None:
+            pytest.skip("needs a C compiler")
+        name = "library_version" if "version" in content else "other"
+        source = tmp_path / "other.c"
+        source.write_text(f"int {name}(void) {{ return 99; }}\n")
+        subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)  # noqa: S603, S607
+    elif content:
+        library.write_text(content)
+    monkeypatch.setattr(compiled_search, "SEARCH_SOURCES", tmp_path)
+    monkeypatch.setattr(
+        compiled_search,
+        "_load_search_library",
+        compiled_search._load_search_library.__wrapped__,
+    )
+    assert find_search_library() is None
+    assert type(build_turn_search(load_model(WEIGHT_FILE))) is TurnSearch
+
+
+def run_build_script(*arguments: str, python: Path | str = sys.executable, path: str) -> str:
+    return subprocess.run(  # noqa: S603 - our own script
+        [python, BUILD_SCRIPT, *arguments],
+        env={"PATH": path, "HOME": os.environ.get("HOME", "/")},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_the_script_builds_the_library_of_this_machine_with_equal_bytes(tmp_path: Path) -> None:
+    libraries = []
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        folder.mkdir()
+        assert run_build_script("--into", str(folder), path=os.environ["PATH"]) == ""
+        [library] = folder.iterdir()
+        assert library.name == compiled_search._LIBRARY_NAME
+        libraries.append(library.read_bytes())
+    assert libraries[0] == libraries[1]
+
+
+def test_without_a_compiler_the_script_says_so_and_succeeds(tmp_path: Path) -> None:
+    output = run_build_script("--into", str(tmp_path), "aarch64", path="/nonexistent")
+    assert output == "without compiled search for aarch64: there is no compiler for it\n"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ZIG_PYTHON.exists(), reason="needs ziglang, which `make build` installs")
+def test_the_libraries_of_both_processors_have_equal_bytes_and_this_one_decides_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cross compiler's library for this machine decides as plain Python does."""
+    folders = tmp_path / "first", tmp_path / "second"
+    for folder in folders:
+        folder.mkdir()
+        options = ("--into", str(folder), "x86_64", "aarch64")
+        assert run_build_script(*options, python=ZIG_PYTHON, path=os.environ["PATH"]) == ""
+    names = {"search-linux-x86_64.so": 62, "search-linux-aarch64.so": 183}
+    for name, machine in names.items():
+        first, second = ((folder / name).read_bytes() for folder in folders)
+        assert first == second
+        assert first[:4] == b"\x7fELF"
+        assert first[18] == machine
+    if compiled_search._LIBRARY_NAME not in names:
+        pytest.skip("none of the two is for this machine")
+    monkeypatch.setattr(compiled_search, "SEARCH_SOURCES", folders[0])
+    monkeypatch.setattr(
+        compiled_search,
+        "_load_search_library",
+        cache(compiled_search._load_search_library.__wrapped__),
+    )
+    monkeypatch.setattr(compiled_search, "_searches", WeakKeyDictionary())
+    monkeypatch.setattr(compiled_search, "_layers", WeakKeyDictionary())
+    for position in islice(recorded_positions(SAMPLE), 60, 1500, 30):
+        monkeypatch.setenv(DISABLE_VARIABLE, "1")
+        compiled = evaluate(position, LIMITS[0])
+        monkeypatch.setenv(DISABLE_VARIABLE, "0")
+        assert compiled == evaluate(position, LIMITS[0])
