@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ from cardsharp_tools.local_cloud.template_files import (
 
 FUNCTION_TYPE = "AWS::Serverless::Function"
 LAYER_TYPE = "AWS::Serverless::LayerVersion"
+OWN_LAYER = "CardsharpLayer"  # the layer of our library
 CODE_PROPERTIES = {
     FUNCTION_TYPE: "CodeUri",
     LAYER_TYPE: "ContentUri",
@@ -95,6 +97,19 @@ class Build:
         if not folder.is_dir():
             raise ConfigError(f"{folder} is missing. Run `make build` again.")
         return folder
+
+    def compiled_files(self) -> list[dict[str, Any]]:
+        """Return the libraries that we compile ourselves, as components of a bill of materials."""
+        folder = self.built_folder(OWN_LAYER)
+        return [
+            {
+                "type": "file",
+                "bom-ref": f"file:{file.name}",
+                "name": str(file.relative_to(folder)),
+                "hashes": [{"alg": "SHA-256", "content": sha256(file.read_bytes()).hexdigest()}],
+            }
+            for file in sorted(folder.rglob("*.so"))
+        ]
 
     def unzipped_function_sizes_with_layers(self) -> dict[str, int]:
         """Return the unzipped bytes of each function with its layers on the larger processor."""
@@ -276,8 +291,9 @@ def main() -> None:
     try:
         target = requested_target()
         build = sam_build(arguments.into, target)
-        materials = export_lock(*REQUIREMENTS, output_format="cyclonedx1.5")
-        (build.folder / SBOM_FILE).write_text(materials, "utf-8")
+        materials = json.loads(export_lock(*REQUIREMENTS, output_format="cyclonedx1.5"))
+        materials["components"] += build.compiled_files()
+        (build.folder / SBOM_FILE).write_text(json.dumps(materials, indent=2), "utf-8")
     except CardsharpError as error:
         sys.exit(str(error))
     sys.exit(check_function_sizes(build, target))

@@ -24,7 +24,6 @@ from starlette.routing import BaseRoute, Route
 
 from cardsharp.analysis.judge import load_analysis_functions
 from cardsharp.analysis.judged_match import severity_of
-from cardsharp.analysis.match_analysis import analyse
 from cardsharp.analysis.match_listing import is_match_of, newest_matches
 from cardsharp.analysis.replay import (
     DecisionPoint,
@@ -46,6 +45,7 @@ from cardsharp_tools.game_rooms.seat_pages import (
     choice_context,
     load_template,
 )
+from cardsharp_tools.match_sources.analysis_cache import analyse_with_cache
 from cardsharp_tools.terminal.match_printer import judge_value_text
 from cardsharp_tools.terminal.screen import YOU_AS_NAME, AnyScreen
 
@@ -125,7 +125,7 @@ class ExerciseDeck(BaseModel):
                     cost=point.cost,
                     due=date.min,
                 )
-                for point in analyse(game, record, moves).decisions
+                for point in analyse_with_cache(game, record, moves).decisions
                 if point.sequence in human_sequences and point.mark is not None
             ]
 

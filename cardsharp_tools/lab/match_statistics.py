@@ -7,8 +7,8 @@ from math import fsum, inf, isfinite, sqrt
 from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
-from cardsharp.analysis.judged_match import SIDE_COUNT, accuracy, side_of
-from cardsharp.analysis.match_analysis import analyse, side_names
+from cardsharp.analysis.judged_match import SIDE_COUNT, MatchAnalysis, accuracy, side_of
+from cardsharp.analysis.match_analysis import side_names
 from cardsharp.analysis.ratings import Z_95, Rating
 from cardsharp.analysis.replay import header_of
 from cardsharp.contest.formats.ladder import rate_teams
@@ -16,6 +16,7 @@ from cardsharp.errors import ConfigError, StoreError
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 from cardsharp_tools.lab.confidence_interval import Interval, mean_interval
+from cardsharp_tools.match_sources.analysis_cache import analyse_with_cache, find_analysis
 from cardsharp_tools.terminal.analysis_report import our_sides
 
 _AT_ONCE = 64  # matches in memory at a time; each is about a megabyte
@@ -165,9 +166,13 @@ def our_side_statistics(game_name: str, match: StoredMatch) -> list[SideStatisti
     if any(move.read_error is not None for move in moves):
         return []
     try:
-        analysis = analyse(get_game(game_name), record, moves)
+        analysis = analyse_with_cache(get_game(game_name), record, moves)
     except (ConfigError, StoreError):
         return []
+    return _our_sides_of_analysis(analysis, record)
+
+
+def _our_sides_of_analysis(analysis: MatchAnalysis, record: MatchRecord) -> list[SideStatistics]:
     if analysis.result is None:
         return []
     header, sides = header_of(record), []
@@ -199,12 +204,15 @@ def our_side_statistics(game_name: str, match: StoredMatch) -> list[SideStatisti
 def side_statistics_by_match(
     game_name: str, matches: Iterable[StoredMatch], pool: Executor | None
 ) -> Iterator[list[SideStatistics]]:
-    """Yield the side statistics of each match in order, and read matches lazily."""
-    rest = iter(matches)
+    """Yield the side statistics of each match in order, and read matches lazily.
+
+    Only matches without a cached analysis go to the pool, which takes a second to start.
+    """
+    rest, game = iter(matches), get_game(game_name)
     while batch := list(islice(rest, _AT_ONCE)):
-        names = [game_name] * len(batch)
-        yield from (
-            map(our_side_statistics, names, batch)
-            if pool is None
-            else pool.map(our_side_statistics, names, batch)
-        )
+        analyses = [find_analysis(game, *match) for match in batch]
+        missing = [match for match, known in zip(batch, analyses, strict=True) if known is None]
+        run = map if pool is None or not missing else pool.map
+        judged = iter(run(our_side_statistics, [game_name] * len(missing), missing))
+        for (record, _), analysis in zip(batch, analyses, strict=True):
+            yield next(judged) if analysis is None else _our_sides_of_analysis(analysis, record)

@@ -7,7 +7,6 @@ from cyclopts import Parameter
 
 from cardsharp.analysis.action_labels import action_labels, label_analysis
 from cardsharp.analysis.judge import load_analysis_functions
-from cardsharp.analysis.match_analysis import analyse as analysis_of
 from cardsharp.analysis.replay import header_of
 from cardsharp.core.sentences import YOU
 from cardsharp.store.match_log import MatchRecord, MoveRecord
@@ -15,6 +14,7 @@ from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import Json, MatchRef, Store
 from cardsharp_tools.game_rooms.local_match import screen_class
+from cardsharp_tools.match_sources.analysis_cache import analyse_with_cache
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match
 from cardsharp_tools.match_sources.sources import load_match_with_moves
 from cardsharp_tools.terminal.analysis_report import AnalysisReport, print_analysis, print_review
@@ -44,7 +44,7 @@ def analyse(
 ) -> None:
     """Print how well each side decided, how much was luck, and the worst decisions."""
     record, moves, _ = load_match_with_moves(match, store, game)
-    match_analysis = analysis_of(game_of_match(record), record, moves, track)
+    match_analysis = analyse_with_cache(game_of_match(record), record, moves, track)
     labelled = label_analysis(match_analysis, action_labels(game_of_match(record)))
     report = AnalysisReport.from_header(labelled, header_of(record))
     if as_json:  # worth is the first seat's side's, `players` are in that order

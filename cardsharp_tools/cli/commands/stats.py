@@ -54,7 +54,7 @@ _MAX_COUNT_COLUMNS = (
     2  # so many of the judge's counts are in the table, less where names need their columns
 )
 _UNLIMITED_WIDTH = 1_000  # columns in which every table has room
-_MAX_SERIAL_MATCHES = 8  # so many matches are judged sooner than another process has started
+_MAX_SERIAL_MATCHES = 30  # so many matches are judged sooner than another process has started
 
 
 class GroupBy(StrEnum):

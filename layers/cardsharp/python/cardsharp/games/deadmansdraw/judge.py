@@ -12,7 +12,7 @@ from cardsharp.games.deadmansdraw.history.decisions import (
     build_decision_point,
     steps_with_positions,
 )
-from cardsharp.games.deadmansdraw.history.replay import group_into_turns, parse_move_view
+from cardsharp.games.deadmansdraw.history.replay import event_steps, parse_move_view
 from cardsharp.games.deadmansdraw.luck import luck_of
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.rules import apply
@@ -56,7 +56,7 @@ class CaptainJudge(Judge):
 
     def first_side_result(self, _record: MatchRecord, moves: Sequence[MoveRecord]) -> float | None:
         """Return 1 if the first player won, 0.5 for a tie, 0 for a loss, None if not finished."""
-        events = (event for turn in group_into_turns(moves) for event in turn.events)
+        events = (event for step in event_steps(moves) for event in step.events)
         end_event = next((event for event in events if isinstance(event, MatchEnded)), None)
         if end_event is None:
             return None

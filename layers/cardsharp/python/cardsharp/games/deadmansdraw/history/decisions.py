@@ -14,7 +14,7 @@ from cardsharp.games.deadmansdraw.events import action_from_events
 from cardsharp.games.deadmansdraw.history.log_records import position_body
 from cardsharp.games.deadmansdraw.history.replay import (
     EventReplayStep,
-    group_into_turns,
+    event_steps,
     parse_stored_position,
 )
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove, PublicInfoTracker
@@ -42,8 +42,18 @@ def decisions(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[Deci
             seat=step.seat, turn=step.turn, action=str(action), position=position_body(position)
         )
         thought = step.decision or observed_decision
-        if parse_stored_position(thought) == parse_stored_position(observed_decision):
+        if _is_same_position(thought, observed_decision):
             yield build_decision_point(step, position, thought)
+
+
+def _is_same_position(first: StoredDecision, second: StoredDecision) -> bool:
+    """Return True if two decisions were made in the same position; raise `StoreError`.
+
+    Equal bodies need not be parsed, which takes longer than evaluating the position.
+    """
+    return first.position == second.position or (
+        parse_stored_position(first) == parse_stored_position(second)
+    )
 
 
 def build_decision_point(
@@ -57,8 +67,7 @@ def build_decision_point(
 def steps_with_positions(moves: Sequence[MoveRecord]) -> Iterator[StepLook]:
     """Return the steps of a match with the position at each, if known; raise `StoreError`."""
     public_info, history = PublicInfoTracker(), tuple[PastMove, ...]()
-    steps = (step for turn in group_into_turns(moves) for step in turn.steps)
-    for step, move in zip(steps, moves, strict=True):
+    for step, move in zip(event_steps(moves), moves, strict=True):
         if move.facts is None:
             return
         position = (

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
+from operator import is_not
 from typing import Annotated
 
 from pydantic import BeforeValidator, PlainValidator, ValidationError
@@ -159,9 +160,25 @@ def _parse_opening(record: MatchRecord) -> StoredOpening | None:
     return parse_record(StoredOpening, opening) if isinstance(opening, Mapping) else None
 
 
+def event_steps(moves: Sequence[MoveRecord]) -> tuple[EventReplayStep, ...]:
+    """Return the steps of a match without public states; raise `StoreError`.
+
+    A public state takes longer than all else in a step, and an analysis needs none. An analysis
+    goes through the same moves five times, so the steps of the last match are kept.
+    """
+    known_moves, steps = _last_match[0]
+    if len(moves) != len(known_moves) or any(map(is_not, moves, known_moves)):
+        steps = tuple(_to_replay_step(move) for move in moves)
+        _last_match[0] = tuple(moves), steps
+    return steps
+
+
+_last_match: list[tuple[tuple[MoveRecord, ...], tuple[EventReplayStep, ...]]] = [((), ())]
+"""Moves and steps of the match that was read last, as one value, because threads share it."""
+
+
 def _group_steps_by_turn(moves: Sequence[MoveRecord]) -> list[tuple[EventReplayStep, ...]]:
-    steps = [_to_replay_step(move) for move in moves]
-    return [tuple(group) for _, group in groupby(steps, key=lambda step: step.turn)]
+    return [tuple(group) for _, group in groupby(event_steps(moves), key=lambda step: step.turn)]
 
 
 def group_into_turns(

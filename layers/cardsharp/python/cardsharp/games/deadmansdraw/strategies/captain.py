@@ -105,7 +105,8 @@ def is_standard_deck(position: DeadMansDrawPosition) -> bool:
     cards += position.unseen
     if position.pending is not None and position.pending.effect_type is EffectType.MAP:
         cards += position.pending.cards
-    return len(set(cards)) == len(cards) and all(card in CARD_NUMBER for card in cards)
+    numbers = set(map(CARD_NUMBER.get, cards))
+    return len(numbers) == len(cards) and None not in numbers
 
 
 def to_simulated_turn(position: DeadMansDrawPosition) -> SimulatedTurn:

@@ -9,7 +9,6 @@ values; a test compares the two.
 import ctypes
 import os
 import sys
-from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 from struct import Struct
@@ -115,7 +114,14 @@ class CompiledTurnSearch(TurnSearch):
         super().__init__(model, limits)
         self._address = _search_address(library, model)
         self._answer = library.search_answer
-        self._packed_limits = _LIMITS.pack(*astuple(self.limits))
+        self._packed_limits = _LIMITS.pack(
+            self.limits.max_depth,
+            self.limits.max_second_draws,
+            self.limits.samples,
+            self.limits.root_samples,
+            self.limits.endgame_cards,
+            self.limits.max_leaves,
+        )
         self._values = _Values()
 
     def _ask(self, question: int, turn: SimulatedTurn, card: int = NO_CARD, *numbers: int) -> float:
