@@ -70,8 +70,8 @@ def _cache_folder() -> Path:
 def _match_key(game: Game, record: MatchRecord, moves: Sequence[MoveRecord]) -> str:
     """Return a hash of all on which an analysis depends."""
     digest = sha256(_judge_fingerprint(game).encode())
-    content = [game.name, record.match_id, record.header, record.outcome]
-    content += [[move.sequence, move.intent, move.facts, move.read_error] for move in moves]
+    records = [[move.sequence, move.intent, move.facts, move.read_error] for move in moves]
+    content = [game.name, record.match_id, record.header, record.outcome, records]
     digest.update(json.dumps(content, default=str).encode())
     return digest.hexdigest()
 

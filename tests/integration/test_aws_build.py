@@ -1,5 +1,6 @@
 """Tests of the packages that would be uploaded, built by `sam build` for this machine."""
 
+import hashlib
 import json
 import os
 import re
@@ -59,8 +60,9 @@ def run_layer_makefile(
 ) -> str:
     """Return the error of the layer's makefile, run as SAM runs it; empty if it succeeds."""
     artifacts.mkdir(exist_ok=True)
+    makefile = (source if (source / "Makefile").exists() else LAYER) / "Makefile"
     process = subprocess.run(  # noqa: S603 - our own makefile
-        ["make", "--makefile", str(LAYER / "Makefile"), f"build-{name}"],  # noqa: S607 - as SAM
+        ["make", "--makefile", str(makefile), f"build-{name}"],  # noqa: S607 - as SAM
         cwd=source,
         env={**environment, "ARTIFACTS_DIR": str(artifacts)},
         capture_output=True,
@@ -155,6 +157,36 @@ def test_s14_the_bill_of_materials_lists_the_packages_of_the_layer(build: Build)
     }
     assert set() < shipped_packages <= listed_packages
     assert bill["bomFormat"] == "CycloneDX"
+
+
+def test_s14_the_bill_of_materials_lists_the_compiled_search_by_its_hash(build: Build) -> None:
+    """The layer has the library and not its sources; without a compiler it has neither."""
+    layer = build.built_folder("CardsharpLayer")
+    folder = layer / "python/cardsharp/games/deadmansdraw/strategies/search/native"
+    libraries = sorted(folder.glob("*"))
+    expected_names = [] if shutil.which("cc") is None else [f"search-linux-{os.uname().machine}.so"]
+    assert [file.name for file in libraries] == expected_names
+    assert [
+        (component["name"], component["hashes"][0]["content"])
+        for component in build.compiled_files()
+    ] == [
+        (str(file.relative_to(layer)), hashlib.sha256(file.read_bytes()).hexdigest())
+        for file in libraries
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not (REPOSITORY_ROOT / ".venv-zig").exists(),
+    reason="needs ziglang, which `make build` installs",
+)
+def test_the_layer_for_lambda_has_the_compiled_search_for_both_processors(tmp_path: Path) -> None:
+    layer = REPOSITORY_ROOT / "layers" / "cardsharp"
+    environment = {**native_target().environment(), "LAMBDA_PLATFORM": "both"}
+    assert run_layer_makefile("CardsharpLayer", tmp_path, environment, layer) == ""
+    folder = tmp_path / "python/cardsharp/games/deadmansdraw/strategies/search/native"
+    names = ["search-linux-aarch64.so", "search-linux-x86_64.so"]
+    assert sorted(file.name for file in folder.iterdir()) == names
 
 
 def test_s14_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> None:
