@@ -63,7 +63,7 @@ COMMANDS = load_command_table(Path(__file__).with_name("commands.toml"))
 
 COMMAND_ORDER = (
     "play new ladder versus lesson strategies matches show watch why analyse stats "
-    "learn-opponents backtest export arena contest bot practice doctor cloud cost"
+    "backtest export arena contest bot practice doctor cloud cost"
 )
 """The sub-commands as they are listed."""
 
@@ -210,9 +210,10 @@ def narrow_examples(app: cyclopts.App, arguments: Sequence[str]) -> None:
     group = next((candidate for candidate in apps[::-1] if candidate.help_epilogue), None)
     if len(chain) < 2 or group is None or group is apps[-1]:  # noqa: PLR2004 - a group's command
         return
-    start = " ".join(("cardsharp", *chain, ""))
+    # The first game's commands have their examples without its name, which may be left out.
+    starts = tuple(" ".join(("cardsharp", *names, "")) for names in (chain, chain[1:]))
     every = _EXAMPLE_PATTERN.finditer(str(group.help_epilogue))
-    examples = [match.group() for match in every if f"{match[1]} ".startswith(start)]
+    examples = [match.group() for match in every if f"{match[1]} ".startswith(starts)]
     apps[-1].help_epilogue = "\n".join(("Examples:", *examples)) if examples else " "
 
 

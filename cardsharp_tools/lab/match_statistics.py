@@ -211,7 +211,9 @@ def side_statistics_by_match(
     rest, game = iter(matches), get_game(game_name)
     while batch := list(islice(rest, _AT_ONCE)):
         analyses = [find_analysis(game, *match) for match in batch]
-        missing = [match for match, known in zip(batch, analyses, strict=True) if known is None]
+        missing = [
+            match for match, analysis in zip(batch, analyses, strict=True) if analysis is None
+        ]
         run = map if pool is None or not missing else pool.map
         judged = iter(run(our_side_statistics, [game_name] * len(missing), missing))
         for (record, _), analysis in zip(batch, analyses, strict=True):

@@ -17,7 +17,6 @@ from cardsharp_tools.lab.game_adapter import SeriesPlayer
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.research.blef import native as blef
 from cardsharp_tools.research.c_library import unavailable_reason
-from cardsharp_tools.research.deadmansdraw.counter_weights import CounterWeightTrainer
 from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Compiled
 from cardsharp_tools.research.deadmansdraw.native import load_engine, native_player, require_engine
 from cardsharp_tools.research.euchre import native as euchre
@@ -60,12 +59,6 @@ def _to_match_result(match: Compiled, plan: DuelPlan) -> FirstPlayerMatchResult:
 def euchre_player(effort: SearchBudget) -> Strategy | None:
     """Return the compiled Euchre engine with that budget, or None."""
     return euchre.NativePimcStrategy(effort) if euchre.native_library() else None
-
-
-def weight_trainer_against_opponent(seed: int, matches: int) -> CounterWeightTrainer | None:
-    """Return a trainer and tester of weights against an opponent, or None."""
-    engine = load_engine()
-    return None if engine is None else CounterWeightTrainer(engine, seed, matches)
 
 
 def native_stepper(

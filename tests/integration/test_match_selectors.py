@@ -21,7 +21,6 @@ from cardsharp.games.deadmansdraw.arena_bot.opponent_history import last_matches
 from cardsharp.play.catalog import get_game
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
-from cardsharp_tools.games.deadmansdraw.opponent_learning import past_matches_by_opponent
 from cardsharp_tools.match_sources.match_logs import default_store, import_match, open_log
 from cardsharp_tools.match_sources.sources import find_source
 
@@ -131,7 +130,7 @@ def test_part_of_an_id_selects_a_match_of_the_commands_game(cli: Cli, log: Sqlit
 
 
 def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatchLog) -> None:
-    """`last`, opponent learning and a lesson find the match among many of an unknown game."""
+    """`last` and a lesson find the match among many of an unknown game."""
     store_match(log, "deadmansdraw", "own", players=["1" * 24, RIVAL], opponent=None)
     store_foreign_matches(log, 320)
     game = get_game(None)
@@ -153,7 +152,7 @@ def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatc
         True,
         True,
     )
-    for command in ("stats", "learn-opponents", "lesson"):
+    for command in ("stats", "lesson"):
         assert "chess" not in cli(command).err, command
 
 
@@ -184,7 +183,6 @@ def test_a_damaged_match_hides_no_other_match(
     update_row("UPDATE matches SET header = '{\"names\": 7}' WHERE id = 'bad'")
     for command in ("stats", "lesson"):
         assert cli(command, "--json").code == 0, command
-    assert [name for name, _ in past_matches_by_opponent(log).values()] == ["two"]
 
 
 def test_a_damaged_local_log_does_not_hide_matches_of_another_source(cli: Cli, home: Path) -> None:

@@ -183,7 +183,6 @@ INVALID_FILES = {
 COMMANDS = {
     "settings": ("cardsharp.toml", "matches"),
     "weights": ("given.json", "play -n 1 --strategy given.json"),
-    "learnt": ("given.json", "learn-opponents --out given.json"),
     "players": ("given.json", "arena --port 0 --players given.json"),
     "matches": ("given.jsonl", "matches given.jsonl"),
     "packed matches": ("given.gz", "matches given.gz"),

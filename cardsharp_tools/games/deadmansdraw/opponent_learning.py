@@ -11,8 +11,8 @@ inequality). After that, a sequential test plays the weights against the opponen
 matches show it.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import exp, log
@@ -20,19 +20,13 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from cardsharp.analysis.match_listing import newest_matches
-from cardsharp.analysis.replay import header_of
 from cardsharp.games.deadmansdraw.actions import END_TURN, EffectType
-from cardsharp.games.deadmansdraw.arena_bot.opponent_history import load_past_match
-from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.games.deadmansdraw.strategies import opponent_belief as beliefs
 from cardsharp.games.deadmansdraw.strategies.adaptive import win_probability_loss
 from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
     ObservedDecision,
-    opponent_decisions,
 )
 from cardsharp.games.deadmansdraw.strategies.position_features import suits_in_play
-from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 from cardsharp_tools.lab.sprt import ERROR_RATE
 
 MIN_MATCHES = 12  # matches to which a candidate is fitted
@@ -46,7 +40,6 @@ _MAX_MATCH_LOG_ODDS = (
 _PREFERENCE_POWERS = (1, 2, 3)
 
 _STAKE = 0.5 / EQUAL_LOSS
-_MAX_MATCHES = 2_000
 
 
 TrialStage = Literal["candidate", "promoted", "rejected", "rolled back"]
@@ -99,42 +92,6 @@ TrainWeights = Callable[
 TestWeights = Callable[
     [dict[str, object], beliefs.OpponentProfile], tuple[bool, str]
 ]  # and as measured
-
-
-def past_matches_by_opponent(
-    log: MatchReader,
-) -> dict[str, tuple[str, list[ObservedOpponentMatch]]]:
-    """Return the name and the past matches of each opponent in the log.
-
-    The key is the player's id, or the name of our own strategy. The value is its name and its
-    matches, the oldest first.
-    """
-    matches_by_key = defaultdict[str, list[ObservedOpponentMatch]](list)
-    names_by_key = dict[str, str]()
-    for record in reversed(newest_matches(log, GAME, MatchStatus.FINISHED, limit=_MAX_MATCHES)):
-        for key, name, met in _list_opponent_matches(log, record):
-            names_by_key[key] = name
-            matches_by_key[key].append(met)
-    once = Counter(names_by_key.values())
-    display_names = {key: name if once[name] == 1 else key for key, name in names_by_key.items()}
-    return {key: (display_names[key], matches) for key, matches in matches_by_key.items()}
-
-
-def _list_opponent_matches(
-    log: MatchReader, record: MatchRecord
-) -> Iterator[tuple[str, str, ObservedOpponentMatch]]:
-    header = header_of(record)
-    other_seats = [seat for seat in range(len(header.players)) if seat not in header.seats]
-    if len(other_seats) != 1:
-        return
-    player = header.players[other_seats[0]]
-    for match in load_past_match(log, record, player):
-        key = header.opponent or player
-        yield (
-            key,
-            header.strategy_or_player_name(other_seats[0]),
-            ObservedOpponentMatch(record.match_id, tuple(opponent_decisions(match))),
-        )
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Weights against an opponent as its matches show it, for `cardsharp learn-opponents`."""
+"""Weights against an opponent as its matches show it, for `test-opponent-model`."""
 
 import json
 from array import array
