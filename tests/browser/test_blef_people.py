@@ -192,6 +192,8 @@ def test_two_people_and_a_bot_play_a_whole_game_in_two_profiles(
         expect(bob.locator("#players")).to_contain_text("Dazhbog (AI)")
         expect(alice.locator("#invitation")).to_contain_text("Bob_2 is waiting in room")
         alice.get_by_role("button", name="Join the rematch").click()
+        alice.wait_for_url(bob.url)
+        expect(alice.locator("#setup")).to_be_visible()
         expect(alice.locator("#players li")).to_have_count(3)
         assert alice.url.partition("#")[2] == bob.url.partition("#")[2] != link.partition("#")[2]
 
