@@ -224,7 +224,7 @@ def test_the_sample_game_is_served_played_displayed_explained_and_analysed(
     assert "bob: " in cli(name, "show").out
     reason = bot_step["decision"]["reason"].partition(": ")[2]
     explanation = cli("why", "last", str(bot_step["turn"])).out
-    assert reason in re.sub(r"\s+", " ", explanation)
+    assert reason.casefold() in re.sub(r"\s+", " ", explanation).casefold()
     analysis_output = cli("analyse", "last", "--json").json()
     assert len(analysis_output["analysis"]["decisions"]) == len(show_output["steps"])
 

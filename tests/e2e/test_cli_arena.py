@@ -299,7 +299,7 @@ def test_practice_in_both_seats_is_displayed_checked_and_logged(
     piles = ("--draw-pile", "Key3, map5,Sword4", "--banks", "Hook7/Kraken6", "--discard-pile", "")
     result = cli("practice", *connection_options(arena), *piles)
     assert result.code == 0, result.err
-    for words in ("both seats, ", "log complete", "Key3"):
+    for words in ("both seats, ", "log complete", "Key 3"):
         assert words in result.out
     match = cli("show", "last", "--json").json()
     assert match["turns"][-1]["scores"] == match["outcome"]["scores"]

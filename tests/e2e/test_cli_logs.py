@@ -270,7 +270,7 @@ def test_a_match_is_displayed_checked_and_logged_in_the_configured_store(
     for number in range(1, int(turns[1]) + 1):
         assert re.search(rf"^ +{number} (draw-3|example)", play_result.out, re.MULTILINE)
     assert re.search(r"log complete: \d+ moves, equal to the arena's", play_result.out)
-    assert re.search("EndTurn  .", play_result.out), "the reason of a decision"
+    assert re.search("^ +bank  .", play_result.out, re.MULTILINE), "the reason of a decision"
     assert "draw-3 (us) v example-java" in isolated_cli("show", "last").out
     follow_up = re.search(r"cardsharp (why [0-9a-f]{24} \d+)", play_result.out)
     assert "show last" not in play_result.out, "another process may play meanwhile"

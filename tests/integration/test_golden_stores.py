@@ -30,7 +30,7 @@ from cardsharp.games.blef.service.game_store import GAME_STORE_FACTORY
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp.games.deadmansdraw.arena.match import STORED_MATCH_FORMAT
 from cardsharp.games.euchre.service.deal_store import DEAL_STORE_FACTORY
-from cardsharp_tools.contest import contest_process
+from cardsharp_tools.contest import local_match_host
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 STORES = Path(__file__).parents[1] / "samples" / "stores"
@@ -112,7 +112,7 @@ def test_a_euchre_store_of_every_version_is_displayed_and_continues_its_deal(
 ) -> None:
     """A deal is displayed although it has expired, and is continued a second before its expiry."""
     path = unpack_store(version, "euchre.db", tmp_path)
-    assert "play 9C" in cli("euchre", "show", "last", "--store", f"sqlite:{path}").out
+    assert "led the 9 of clubs" in cli("euchre", "show", "last", "--store", f"sqlite:{path}").out
     late_clock = FakeClock(datetime(2100, 1, 1, tzinfo=UTC))
     with closing(
         DEAL_STORE_FACTORY.open_sqlite_document_store(path, late_clock, read_only=True)
@@ -133,7 +133,7 @@ def test_a_euchre_store_of_every_version_is_displayed_and_continues_its_deal(
 def test_a_killed_contest_resumes_with_its_decided_results(
     tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contest_process, "STEP_INTERVAL_SECONDS", 0.05)
+    monkeypatch.setattr(local_match_host, "STEP_INTERVAL_SECONDS", 0.05)
     with tarfile.open(STORES / "unreleased" / "contest.tar.xz") as archive:
         archive.extractall(tmp_path / "golden", filter="data")
     folder = str(tmp_path / "golden")

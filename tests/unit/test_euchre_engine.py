@@ -148,7 +148,7 @@ def test_a_view_that_no_world_fits_is_answered_by_rule() -> None:
     assert WorldSampler(view, PortableRng(1)).sample(50) == []
     decision = Pimc(budget=SMALL_BUDGET).decide(view)
     assert decision.action in view.legal_actions
-    assert decision.reason.startswith("No world fits the view.")
+    assert decision.reason.startswith("No deal fits what has been seen, so a rule decides.")
 
 
 def test_portable_rng_rolls_the_same_on_every_platform() -> None:
