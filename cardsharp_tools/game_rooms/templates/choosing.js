@@ -2,6 +2,7 @@
 
 const $ = (id) => document.getElementById(id);
 const spacious = matchMedia("(min-width: 1500px) and (min-height: 880px)"); // room for all kinds at once
+const DOUBLE_CLICK = 400; // milliseconds within which a second click belongs to the first
 let typed = "";
 let kind = "";
 let question = "";
@@ -30,9 +31,18 @@ function pick(wanted) {
   }
 }
 
+function freshen() {
+  const { dataset } = document.body;
+  dataset.fresh = "";
+  setTimeout(() => delete dataset.fresh, DOUBLE_CLICK);
+}
+
 export function wire() {
   const number = document.querySelector("#moves [name=number]")?.value;
-  if (number !== question) typed = kind = ""; // a new question begins with the lowest kind
+  if (number !== question) {
+    if (question !== "") freshen(); // not when the page is loaded
+    typed = kind = ""; // a new question begins with the lowest kind
+  }
   pick(kind);
   question = number;
   for (const one of document.querySelectorAll(".kind")) one.onclick = () => pick(one.dataset.kind);
@@ -50,9 +60,10 @@ function move(by) {
   every[(from + by + every.length) % every.length]?.focus();
 }
 
-// The second click of a double click would answer the next question.
+// The second click of a double click would answer the next question. After a moment nobody can mean
+// the previous question any more: then each click of a fast player counts.
 document.addEventListener("click", (clicked) => {
-  if (clicked.detail > 1 && clicked.target.closest(".choice")) {
+  if (clicked.detail > 1 && "fresh" in document.body.dataset && clicked.target.closest(".choice")) {
     clicked.preventDefault();
     clicked.stopPropagation();
   }
