@@ -106,6 +106,7 @@ readline.createInterface({ input: process.stdin }).on('line', line => {
 
 SPYING_PROGRAM = """
 import json, os, re, resource, sys
+from itertools import islice
 from pathlib import Path
 
 def read(path):
@@ -126,7 +127,7 @@ def look(everything):
         paths = [f"/proc/{pid}/{name}" for pid in os.listdir("/proc") if pid.isdecimal()
                  for name in ("cmdline", "environ", "stat", "status", "maps", "mountinfo")]
         seen["visible"] = {path: read(path) for path in (*paths, "/proc/stat", "/proc/uptime")}
-        places = {Path(__file__), *Path(__file__).parents, *Path("/tmp").rglob("*")}
+        places = {Path(__file__), *Path(__file__).parents, *islice(Path("/tmp").rglob("*"), 200)}
         places |= {Path("/tmp"), Path("/dev/shm"), Path("/proc/self"), Path("/etc"), Path("/run")}
         seen["places"] = {str(path): list(path.stat()) + [path.stat().st_mtime_ns]
                           for path in places if path.exists()}
