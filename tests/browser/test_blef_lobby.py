@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,26 +16,8 @@ from support.blef_v2_api import recorded_v2_requests
 from support.browser import check_page, layout_violations, open_page
 from support.waiting import HANG_SECONDS
 
-from cardsharp.play.catalog import get_game
 from cardsharp_tools.games.blef.remote_lobby import remote_lobby_page
-from cardsharp_tools.local_play.game_service import unstarted_game_service
 from cardsharp_tools.local_server.http_server import BackgroundServer
-
-
-@pytest.fixture(scope="module")
-def service_url() -> Iterator[str]:
-    with unstarted_game_service(get_game("blef")) as front, front as running:
-        yield running.url
-
-
-@pytest.fixture(params=["its own page", "a page here"])
-def service(request: pytest.FixtureRequest, service_url: str) -> Iterator[str]:
-    """Yield the URL of the page: the service's page, or a local page for a remote service."""
-    if request.param == "its own page":
-        yield service_url
-        return
-    with BackgroundServer("The page", remote_lobby_page(service_url)) as server:
-        yield server.url
 
 
 def call_service(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON came
@@ -45,8 +26,8 @@ def call_service(url: str, **body: str) -> Any:  # noqa: ANN401 - whatever JSON 
     return requests.request(method, url, json=body or None, timeout=HANG_SECONDS).json()
 
 
-def enter_lobby(page: Page, service: str, button: str, name: str = "Alice") -> None:
-    page.goto(f"{service}/")
+def enter_lobby(page: Page, blef_page_url: str, button: str, name: str = "Alice") -> None:
+    page.goto(f"{blef_page_url}/")
     page.get_by_label("Your name").first.fill(name)
     page.get_by_role("button", name=button).click()
     expect(page.locator("#game")).to_be_visible()
@@ -67,9 +48,9 @@ def assert_page_in_order(page: Page, name: str) -> None:
     )
 
 
-def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> None:
+def test_a_quick_game_is_played_against_bots(browser: Browser, blef_page_url: str) -> None:
     with open_page(browser, viewport={"width": 390, "height": 844}) as page:
-        enter_lobby(page, service, "Quick game against bots")
+        enter_lobby(page, blef_page_url, "Quick game against bots")
         expect(page.locator("#players")).to_contain_text("Dazhbog")
         expect(page.locator("#hand .card")).to_have_count(1)
         last = page.locator("#last")
@@ -86,36 +67,38 @@ def test_a_quick_game_is_played_against_bots(browser: Browser, service: str) -> 
 
 
 def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
-    browser: Browser, service_url: str, service: str
+    browser: Browser, blef_service_url: str, blef_page_url: str
 ) -> None:
     """One person plays in a browser, the other by the API.
 
     The page shows each round, and its own turns.
     """
     with open_page(browser, viewport={"width": 1280, "height": 720}) as page:
-        page.goto(f"{service}/")
+        page.goto(f"{blef_page_url}/")
         expect(page.locator("#none")).to_be_visible()
         assert_page_in_order(page, "1280")
-        enter_lobby(page, service, "New game")
+        enter_lobby(page, blef_page_url, "New game")
         uuid = page.url.partition("#")[2]
         page.get_by_role("button", name="Make it public").click()
         expect(page.get_by_role("button", name="Make it private")).to_be_visible()
-        (listed_game,) = call_service(f"{service_url}/games")
+        (listed_game,) = call_service(f"{blef_service_url}/games")
         assert listed_game["game_uuid"] == uuid
-        bob_uuid = call_service(f"{service_url}/games/{uuid}/join", nickname="Bob")["player_uuid"]
+        bob_uuid = call_service(f"{blef_service_url}/games/{uuid}/join", nickname="Bob")[
+            "player_uuid"
+        ]
         expect(page.locator("#players")).to_contain_text("Bob")
         assert_page_in_order(page, "waiting-1280")
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#hand .card")).to_have_count(1)
         assert_page_in_order(page, "game-1280")
         for _ in range(200):
-            state = call_service(f"{service_url}/games/{uuid}?player_uuid={bob_uuid}")
+            state = call_service(f"{blef_service_url}/games/{uuid}?player_uuid={bob_uuid}")
             if state["status"] == "Finished":
                 break
             if state["cp_nickname"] == "Bob":
                 action = "88" if state["history"] else "87"  # checks, or bets what hardly holds
                 call_service(
-                    f"{service_url}/games/{uuid}/play", player_uuid=bob_uuid, action_id=action
+                    f"{blef_service_url}/games/{uuid}/play", player_uuid=bob_uuid, action_id=action
                 )
             else:
                 page.evaluate("dispatchEvent(new Event('hashchange'))")  # looks at once
@@ -128,12 +111,12 @@ def test_two_people_meet_in_a_public_game_and_play_it_to_its_end(
 
 
 def test_a_person_joins_by_link_and_sees_a_refusal(
-    browser: Browser, service_url: str, service: str
+    browser: Browser, blef_service_url: str, blef_page_url: str
 ) -> None:
-    uuid = call_service(f"{service_url}/games/create")["game_uuid"]
-    call_service(f"{service_url}/games/{uuid}/join", nickname="Alice")
+    uuid = call_service(f"{blef_service_url}/games/create")["game_uuid"]
+    call_service(f"{blef_service_url}/games/{uuid}/join", nickname="Alice")
     with open_page(browser, expected_errors=True) as page:
-        page.goto(f"{service}/#{uuid}")
+        page.goto(f"{blef_page_url}/#{uuid}")
         for name in ("Alice", "Bob"):
             page.locator("#guest").fill(name)
             page.get_by_role("button", name="Join").click()
@@ -143,12 +126,14 @@ def test_a_person_joins_by_link_and_sees_a_refusal(
         expect(page.locator("#enter")).to_be_hidden()
 
 
-def test_a_stale_response_does_not_ask_a_player_to_join(browser: Browser, service_url: str) -> None:
+def test_a_stale_response_does_not_ask_a_player_to_join(
+    browser: Browser, blef_service_url: str
+) -> None:
     """A delayed response to a request without a seat does not bring the form back."""
-    uuid = call_service(f"{service_url}/games/create")["game_uuid"]
+    uuid = call_service(f"{blef_service_url}/games/create")["game_uuid"]
     delayed_routes: list[Held] = []
     with open_page(browser) as page:
-        page.goto(f"{service_url}/#{uuid}")
+        page.goto(f"{blef_service_url}/#{uuid}")
         page.locator("#guest").fill("Bob")
         page.route(re.compile(rf"/games/{uuid}(\?|$)"), lambda route: delayed_routes.append(route))  # noqa: PLW0108
         with page.expect_request(f"**/games/{uuid}"):
@@ -163,9 +148,11 @@ def test_a_stale_response_does_not_ask_a_player_to_join(browser: Browser, servic
 
 
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
-def test_the_local_page_rejects_requests_from_another_site(service_url: str, path: str) -> None:
+def test_the_local_page_rejects_requests_from_another_site(
+    blef_service_url: str, path: str
+) -> None:
     """A form of another site cannot send JSON, and only documented paths are forwarded."""
-    with BackgroundServer("The page", remote_lobby_page(service_url)) as server:
+    with BackgroundServer("The page", remote_lobby_page(blef_service_url)) as server:
         assert requests.post(f"{server.url}/{path}", "{}", timeout=HANG_SECONDS).status_code == 404
         headers = {"Host": "elsewhere.example"}
         assert (

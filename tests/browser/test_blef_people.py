@@ -7,7 +7,6 @@ the makers' API alone.
 import json
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,6 @@ import cardsharp.games.blef.service as blef_service
 from cardsharp.games.blef.actions import BETS
 from cardsharp.games.blef.cards import RANKS, SUITS, BlefCard
 from cardsharp.games.blef.service.request_params import is_nickname
-from cardsharp.play.catalog import get_game
-from cardsharp_tools.games.blef.remote_lobby import remote_lobby_page
-from cardsharp_tools.local_play.game_service import unstarted_game_service
-from cardsharp_tools.local_server.http_server import BackgroundServer
 
 DESKTOP = {"viewport": {"width": 1280, "height": 720}}
 WIDTHS = (360, 390, 768, 1280, 1920)
@@ -37,25 +32,9 @@ SCREENS = ((390, 844), (1280, 720), (1920, 1080))
 DECK = [BlefCard(value, colour) for value in range(len(RANKS)) for colour in range(len(SUITS))]
 
 
-@pytest.fixture(scope="module")
-def service_url() -> Iterator[str]:
-    with unstarted_game_service(get_game("blef")) as front, front as running:
-        yield running.url
-
-
-@pytest.fixture(params=["its own page", "a page here"])
-def address(request: pytest.FixtureRequest, service_url: str) -> Iterator[str]:
-    """Yield the URL of the page: the service's page, or a local page for a remote service."""
-    if request.param == "its own page":
-        yield service_url
-        return
-    with BackgroundServer("The page", remote_lobby_page(service_url)) as server:
-        yield server.url
-
-
-def create_game(page: Page, address: str, name: str) -> str:
+def create_game(page: Page, blef_page_url: str, name: str) -> str:
     """Create a game as this player on the page, and return the game's link."""
-    page.goto(f"{address}/")
+    page.goto(f"{blef_page_url}/")
     page.locator("#nickname").fill(name)
     page.get_by_role("button", name="New game").click()
     expect(page.locator("#players li.you .name")).to_have_text(name)
@@ -74,10 +53,12 @@ def refresh(page: Page) -> None:
     page.evaluate("dispatchEvent(new Event('hashchange'))")
 
 
-def test_a_game_starts_with_two_players_and_is_watched(browser: Browser, address: str) -> None:
+def test_a_game_starts_with_two_players_and_is_watched(
+    browser: Browser, blef_page_url: str
+) -> None:
     """The host cannot start alone; names may have underscores; a visitor watches the game."""
     with open_page(browser, **DESKTOP) as alice, open_page(browser, **DESKTOP) as visitor:
-        link = create_game(alice, address, "Alice_1")
+        link = create_game(alice, blef_page_url, "Alice_1")
         start = alice.get_by_role("button", name="Start")
         expect(start).to_be_disabled()
         expect(alice.locator("#alone")).to_be_visible()
@@ -92,7 +73,7 @@ def test_a_game_starts_with_two_players_and_is_watched(browser: Browser, address
         expect(slots).to_have_attribute("aria-label", "1 of 11 cards")
         expect(slots.locator(".full")).to_have_count(1)
         expect(slots.locator(".free")).to_have_count(10)
-        visitor.goto(f"{address}/")
+        visitor.goto(f"{blef_page_url}/")
         visitor.get_by_label("Link of a game").fill(link)
         visitor.get_by_role("button", name="Join or watch").click()
         expect(visitor.locator("#role")).to_be_visible()
@@ -103,16 +84,16 @@ def test_a_game_starts_with_two_players_and_is_watched(browser: Browser, address
         check_page(visitor, "blef-watched")
 
 
-def test_the_link_is_copied(browser: Browser, address: str) -> None:
+def test_the_link_is_copied(browser: Browser, blef_page_url: str) -> None:
     with open_page(browser, permissions=["clipboard-read", "clipboard-write"], **DESKTOP) as page:
-        link = create_game(page, address, "Alice")
+        link = create_game(page, blef_page_url, "Alice")
         page.get_by_role("button", name="Copy").click()
         expect(page.locator("#copied")).to_have_text("The link is copied.")
         assert page.evaluate("navigator.clipboard.readText()") == link
 
 
 def test_the_page_accepts_the_names_that_the_service_accepts(
-    browser: Browser, service_url: str
+    browser: Browser, blef_service_url: str
 ) -> None:
     names = (
         "a",
@@ -129,7 +110,7 @@ def test_the_page_accepts_the_names_that_the_service_accepts(
         "a(AI)",
     )
     with open_page(browser) as page:
-        page.goto(f"{service_url}/")
+        page.goto(f"{blef_service_url}/")
         for name_id in ("nickname", "guest"):
             accepted = page.evaluate(
                 """([id, names]) => names.filter((name) => {
@@ -170,23 +151,23 @@ def assert_choices_are_in_view(page: Page) -> None:
 
 @pytest.mark.slow
 def test_two_people_and_a_bot_play_a_whole_game_in_two_profiles(
-    browser: Browser, service_url: str, address: str
+    browser: Browser, blef_service_url: str, blef_page_url: str
 ) -> None:
     """They play by mouse to the end, read the analysis, and meet again in a rematch."""
     choices = random.Random(7)
     with open_page(browser, **DESKTOP) as alice, open_page(browser, **DESKTOP) as bob:
-        link = create_game(alice, address, "Alice")
+        link = create_game(alice, blef_page_url, "Alice")
         join_by_link(bob, link, "Bob_2")
         alice.get_by_role("button", name="Invite a bot").click()
         expect(alice.locator("#players")).to_contain_text("Dazhbog (AI)")
         alice.get_by_role("button", name="Start").click()
-        played = play_to_end(service_url, link.partition("#")[2], (alice, bob), choices)
+        played = play_to_end(blef_service_url, link.partition("#")[2], (alice, bob), choices)
         assert set(played) == {"Alice", "Bob_2"}
         for page in (alice, bob):
             refresh(page)
             expect(page.locator("#state")).to_contain_text("has won.")
             expect(page.locator("#analysis tbody tr")).to_have_count(3)
-        assert_analysis_matches_the_game(alice, service_url, link.partition("#")[2])
+        assert_analysis_matches_the_game(alice, blef_service_url, link.partition("#")[2])
         check_page(alice, "blef-after")
         bob.get_by_role("button", name="Rematch with the same players").click()
         expect(bob.locator("#players")).to_contain_text("Dazhbog (AI)")
@@ -199,13 +180,13 @@ def test_two_people_and_a_bot_play_a_whole_game_in_two_profiles(
 
 
 def play_to_end(
-    service_url: str, game: str, pages: tuple[Page, ...], choices: random.Random
+    blef_service_url: str, game: str, pages: tuple[Page, ...], choices: random.Random
 ) -> dict[str, int]:
     """Play a game on the pages to its end; return how often each player has moved there."""
     moves: dict[str, int] = {}
     is_checked = False
     for _ in range(2000):
-        state = requests.get(f"{service_url}/games/{game}", timeout=HANG_SECONDS).json()
+        state = requests.get(f"{blef_service_url}/games/{game}", timeout=HANG_SECONDS).json()
         if state["status"] == "Finished":
             return moves
         for page in pages:
@@ -226,9 +207,9 @@ def play_to_end(
     raise AssertionError("the game has no end")
 
 
-def assert_analysis_matches_the_game(page: Page, service_url: str, game: str) -> None:
+def assert_analysis_matches_the_game(page: Page, blef_service_url: str, game: str) -> None:
     """Each closed round is listed, the last one first, and its outcome is that of the rules."""
-    url = f"{service_url}/games/{game}"
+    url = f"{blef_service_url}/games/{game}"
     total = requests.get(url, timeout=HANG_SECONDS).json()["round_number"] - 1
     summaries = page.locator("#analysis summary").all_inner_texts()
     assert len(summaries) == total
@@ -245,12 +226,12 @@ def assert_analysis_matches_the_game(page: Page, service_url: str, game: str) ->
 
 
 def test_the_analysis_knows_the_rules_and_the_probabilities(
-    browser: Browser, service_url: str
+    browser: Browser, blef_service_url: str
 ) -> None:
     """Its script agrees with the library on each bet for random pools of cards."""
     choices = random.Random(5)
     pools = [choices.sample(DECK, choices.randint(1, len(DECK))) for _ in range(60)]
-    page_text = requests.get(f"{service_url}/", timeout=HANG_SECONDS).text
+    page_text = requests.get(f"{blef_service_url}/", timeout=HANG_SECONDS).text
     (script,) = re.findall(r'<script type="module">(.*?)// The lobby', page_text, re.DOTALL)
     with open_page(browser) as page:
         page.set_content("<title>x</title>")
@@ -269,9 +250,9 @@ def test_the_analysis_knows_the_rules_and_the_probabilities(
         assert evaluate("chance(given, 3, 6, 1)", own) == evaluate("chance(given, 3, 6, 1)", own)
 
 
-def test_each_file_of_the_page_is_in_the_page(service_url: str) -> None:
+def test_each_file_of_the_page_is_in_the_page(blef_service_url: str) -> None:
     """No placeholder of the scripts is left, and the bets have their names."""
-    text = requests.get(f"{service_url}/", timeout=HANG_SECONDS).text
+    text = requests.get(f"{blef_service_url}/", timeout=HANG_SECONDS).text
     assert "{{" not in text
     assert json.dumps(BETS[0].name) in text
     folder = Path(blef_service.__file__).with_name("page")

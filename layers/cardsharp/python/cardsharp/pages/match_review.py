@@ -81,7 +81,7 @@ class _PlacedDecision:
             return YOU
         name = header.player_name(seat)
         is_seat_title = bool(header.names) and header.names != header.players
-        return f"the {name} seat" if is_seat_title and name not in header.players else name
+        return f"the {name} player" if is_seat_title and name not in header.players else name
 
     @property
     def is_own(self) -> bool:
