@@ -99,10 +99,15 @@ def choose_by_keys(page: Page, game: str, turn: int) -> None:
         play_first_choice(page)
 
 
+def wait_until_a_press_counts(page: Page) -> None:
+    """Wait until the page takes a second press for a new one, not for a double click's second."""
+    expect(page.locator("body:not([data-fresh])")).to_be_attached()  # see choosing.js
+
+
 def choose_by_pointer(page: Page, turn: int, means: str) -> None:
     """Make a choice by mouse or touch alone: on the board if possible, else by a button."""
     press = PRESS_ACTIONS[means]
-    expect(page.locator("body:not([data-fresh])")).to_be_attached()  # see choosing.js
+    wait_until_a_press_counts(page)
     kinds = page.locator(".kind:visible:not(:disabled)")
     if turn % 2 and kinds.count():
         press(kinds.last)
@@ -165,6 +170,7 @@ def test_the_seat_page_is_accessible_on_every_screen(
             buttons = page.locator(".ask button:visible, summary:visible").all()
             boxes = [box for box in map(Locator.bounding_box, buttons) if box is not None]
             assert min(min(box["width"], box["height"]) for box in boxes) >= MIN_TOUCH_TARGET
+            wait_until_a_press_counts(page)
             page.locator(".choice[form=moves]:not(:disabled)").first.tap()
             number = next_question_number(page, number)
         assert overflowing_elements(page) == {}
