@@ -39,12 +39,8 @@ from cardsharp.store.match_log import MatchReader, MatchRecord, MoveRecord
 from cardsharp_tools.game_rooms.game_room import load_board_renderer
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
 from cardsharp_tools.game_rooms.match_config import MatchConfig
-from cardsharp_tools.game_rooms.seat_pages import (
-    NO_CACHE_HEADERS,
-    SITE,
-    choice_context,
-    load_template,
-)
+from cardsharp_tools.game_rooms.seat_endpoints import NO_CACHE_HEADERS
+from cardsharp_tools.game_rooms.seat_pages import SITE, choice_context, load_template
 from cardsharp_tools.match_sources.analysis_cache import analyse_with_cache
 from cardsharp_tools.terminal.match_printer import judge_value_text
 from cardsharp_tools.terminal.screen import YOU_AS_NAME, AnyScreen

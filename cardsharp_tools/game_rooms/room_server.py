@@ -43,16 +43,15 @@ from cardsharp_tools.game_rooms.game_room import GameRoom
 from cardsharp_tools.game_rooms.local_match import HUMAN_NAME
 from cardsharp_tools.game_rooms.match_branch import find_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig
-from cardsharp_tools.game_rooms.seat_pages import (
-    ASSETS,
+from cardsharp_tools.game_rooms.seat_endpoints import (
     NO_CACHE_HEADERS,
     SEAT_LONG_POLL_TIMEOUT,
-    SITE,
     SeatEndpoints,
     form_number_or_negative,
     message_page,
     seat_links,
 )
+from cardsharp_tools.game_rooms.seat_pages import ASSETS, SITE
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.branches import config_listing_branches
 from cardsharp_tools.match_sources.sources import MatchSource

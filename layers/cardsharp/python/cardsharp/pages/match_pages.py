@@ -68,9 +68,10 @@ def filters_fragment(day: date | None, status: MatchStatus | None) -> Markup:
     return _render_fragment("filters.html", day=day, status=status, states=[*MatchStatus])
 
 
-def message_page(site: SiteInfo, message: str) -> str:
-    """Return a page with a message instead of content."""
-    return _render_page("message.html", message=message, site=site, alone=None)
+def message_page(site: SiteInfo, message: str, *, links_to_matches: bool = True) -> str:
+    """Return a page with a message instead of content, and a link to all matches."""
+    context = {"message": message, "links_to_matches": links_to_matches}
+    return _render_page("message.html", **context, site=site, alone=None)
 
 
 def login_page(site: SiteInfo, path: str, reason: str = "") -> str:
