@@ -30,7 +30,8 @@ from cardsharp.pages.rendered_match import render_branches, render_match
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import main
 from cardsharp_tools.cli.commands.lesson import LessonOptions, start_lesson
-from cardsharp_tools.game_rooms.lessons import ExerciseDeck, lesson_routes
+from cardsharp_tools.game_rooms.lesson_pages import lesson_routes
+from cardsharp_tools.game_rooms.lessons import ExerciseDeck
 from cardsharp_tools.game_rooms.match_branch import find_branch_point
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
 from cardsharp_tools.match_sources.match_logs import (

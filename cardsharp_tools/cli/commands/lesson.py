@@ -16,12 +16,12 @@ from cardsharp_tools.cli.commands.watch import show_page_until_interrupt
 from cardsharp_tools.cli.console import print_error, print_json, result_console
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
 from cardsharp_tools.cli.options import CommandOptions, OpenBrowser, Port, Store
+from cardsharp_tools.game_rooms.lesson_pages import lesson_routes
 from cardsharp_tools.game_rooms.lessons import (
     DecisionReviewCard,
     ExerciseDeck,
     ExerciseQuestion,
     LessonSession,
-    lesson_routes,
     make_question,
 )
 from cardsharp_tools.game_rooms.match_config import MatchConfig
