@@ -7,7 +7,8 @@ let typed = "";
 let kind = "";
 let question = "";
 
-const choices = () => [...document.querySelectorAll(".choice:not(:disabled)")].filter((one) => one.checkVisibility());
+const choices = () =>
+  [...document.querySelectorAll(".choice:not(:disabled)")].filter((one) => one.checkVisibility());
 
 // Focus the question, and never an action: Enter must not play what nobody has chosen. When the
 // match is over, the first button is focused, which plays nothing.
@@ -62,12 +63,20 @@ function move(by) {
 
 // The second click of a double click would answer the next question. After a moment nobody can mean
 // the previous question any more: then each click of a fast player counts.
-document.addEventListener("click", (clicked) => {
-  if (clicked.detail > 1 && "fresh" in document.body.dataset && clicked.target.closest(".choice")) {
-    clicked.preventDefault();
-    clicked.stopPropagation();
-  }
-}, true);
+document.addEventListener(
+  "click",
+  (clicked) => {
+    if (
+      clicked.detail > 1 &&
+      "fresh" in document.body.dataset &&
+      clicked.target.closest(".choice")
+    ) {
+      clicked.preventDefault();
+      clicked.stopPropagation();
+    }
+  },
+  true,
+);
 
 // A number plays its choice at once, or on Enter if more digits could follow.
 document.addEventListener("keydown", (pressed) => {
@@ -76,7 +85,9 @@ document.addEventListener("keydown", (pressed) => {
   const keys = choices().filter((one) => one.form?.id === "moves");
   if (/^\d$/.test(pressed.key)) {
     typed += pressed.key;
-    const meant = [...document.querySelectorAll(".choice[data-digits]")].filter((one) => one.dataset.digits.startsWith(typed));
+    const meant = [...document.querySelectorAll(".choice[data-digits]")].filter((one) =>
+      one.dataset.digits.startsWith(typed),
+    );
     if (!meant.length) typed = "";
     if (meant.length === 1) press(meant[0]);
     else {

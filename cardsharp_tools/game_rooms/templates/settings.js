@@ -5,12 +5,20 @@ const SETTINGS = { suits: "two", sound: "on", motion: "on" };
 const root = document.documentElement;
 
 function remembered(name) {
-  try { return localStorage.getItem(`table-${name}`) ?? SETTINGS[name]; } catch { return SETTINGS[name]; }
+  try {
+    return localStorage.getItem(`table-${name}`) ?? SETTINGS[name];
+  } catch {
+    return SETTINGS[name];
+  }
 }
 
 function remember(name, value) {
   root.dataset[name] = value;
-  try { localStorage.setItem(`table-${name}`, value); } catch { /* it holds for this page only */ }
+  try {
+    localStorage.setItem(`table-${name}`, value);
+  } catch {
+    /* it holds for this page only */
+  }
 }
 
 for (const name of Object.keys(SETTINGS)) root.dataset[name] = remembered(name);

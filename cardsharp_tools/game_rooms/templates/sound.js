@@ -1,11 +1,18 @@
 // Short quiet sounds of a table; a browser allows them once the player has pressed something.
 
-const NOTES = { card: [[210, 0, 0.05]], turn: [[523, 0, 0.09], [784, 0.1, 0.14]] }; // hertz, start, seconds
+const NOTES = {
+  card: [[210, 0, 0.05]],
+  turn: [
+    [523, 0, 0.09],
+    [784, 0.1, 0.14],
+  ],
+}; // hertz, start, seconds
 const VOLUME = 0.04;
 let audio = null;
 
 export function play(name) {
-  if (document.documentElement.dataset.sound !== "on" || document.visibilityState !== "visible") return;
+  if (document.documentElement.dataset.sound !== "on" || document.visibilityState !== "visible")
+    return;
   if (!navigator.userActivation?.hasBeenActive) return;
   audio ??= new AudioContext();
   for (const [pitch, start, length] of NOTES[name]) {

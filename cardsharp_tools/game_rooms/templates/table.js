@@ -13,7 +13,10 @@ const PACE = 700; // between two moves of others, where motion is welcome
 const END_PACE = 2600; // after the end of a round, to see everybody's cards
 const LOST = "The game does not answer. Perhaps it was closed. Trying again every second.";
 const still = matchMedia("(prefers-reduced-motion: reduce)");
-const isStill = () => still.matches || document.documentElement.dataset.motion === "off" || document.visibilityState !== "visible";
+const isStill = () =>
+  still.matches ||
+  document.documentElement.dataset.motion === "off" ||
+  document.visibilityState !== "visible";
 const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 let version = Number(root.dataset.version);
@@ -23,7 +26,14 @@ function say(line) {
   const item = document.createElement("li");
   for (const piece of line.split(/([♣♦♥♠])/u)) {
     const suit = SUITS[piece];
-    item.append(suit ? Object.assign(document.createElement("span"), { className: `suit ${suit}`, textContent: piece }) : piece);
+    item.append(
+      suit
+        ? Object.assign(document.createElement("span"), {
+            className: `suit ${suit}`,
+            textContent: piece,
+          })
+        : piece,
+    );
   }
   $("news").append(item);
   $("log").scrollTop = $("log").scrollHeight;
@@ -44,7 +54,9 @@ function put(name, html) {
 }
 
 function draw(parts) {
-  const change = () => { for (const [name, html] of Object.entries(parts)) put(name, html); };
+  const change = () => {
+    for (const [name, html] of Object.entries(parts)) put(name, html);
+  };
   return isStill() ? change() : moving($("board"), change);
 }
 
@@ -54,7 +66,8 @@ const opened = new Map();
 function replace(id, html) {
   const here = $(id);
   if (here.seen === html) return;
-  for (const one of here.querySelectorAll("details")) opened.set(one.firstElementChild.textContent, one.open);
+  for (const one of here.querySelectorAll("details"))
+    opened.set(one.firstElementChild.textContent, one.open);
   here.innerHTML = html;
   here.seen = html;
   for (const one of here.querySelectorAll("details")) {
@@ -68,7 +81,11 @@ function copies() {
     button.onclick = async () => {
       const field = button.previousElementSibling;
       field.select();
-      try { await navigator.clipboard.writeText(field.value); } catch { document.execCommand("copy"); }
+      try {
+        await navigator.clipboard.writeText(field.value);
+      } catch {
+        document.execCommand("copy");
+      }
       button.textContent = "Copied";
     };
   }
@@ -110,9 +127,15 @@ async function once() {
 async function send(form, button) {
   const body = new URLSearchParams(new FormData(form));
   if (button?.name) body.set(button.name, button.value);
-  const open = [...document.querySelectorAll(".ask button:not(:disabled), #board button:not(:disabled)")];
+  const open = [
+    ...document.querySelectorAll(".ask button:not(:disabled), #board button:not(:disabled)"),
+  ];
   for (const one of open) one.disabled = true; // until the next question comes
-  const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+  const answer = await fetch(form.action, {
+    method: "POST",
+    body,
+    headers: { Accept: "application/json" },
+  });
   const told = await answer.json();
   $("notice").textContent = told.notice;
   if (told.notice) for (const one of open) one.disabled = false;
@@ -122,7 +145,14 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   const { target: form, submitter } = event;
   send(form, submitter).catch(() => {
-    if (submitter?.name) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
+    if (submitter?.name)
+      form.append(
+        Object.assign(document.createElement("input"), {
+          type: "hidden",
+          name: submitter.name,
+          value: submitter.value,
+        }),
+      );
     form.submit(); // loads the whole page; it sends no button, so its value is added above
   });
 });

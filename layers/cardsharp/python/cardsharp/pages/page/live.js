@@ -33,7 +33,9 @@ async function once() {
   return told.over;
 }
 
-seat?.addEventListener("submit", () => { sending = true; });
+seat?.addEventListener("submit", () => {
+  sending = true;
+});
 document.addEventListener("keydown", (event) => {
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (plain) document.querySelector(`#seat [data-key="${CSS.escape(event.key)}"]`)?.click();
@@ -43,9 +45,16 @@ await ready;
 // While the page shows the current board, a player can also click the cards on it.
 const board = document.getElementById("board");
 const buttons = () => (state.atEnd ? document.querySelectorAll("#seat button") : []);
-new MutationObserver(() => offer(board, buttons())).observe(board, { childList: true, subtree: true });
+new MutationObserver(() => offer(board, buttons())).observe(board, {
+  childList: true,
+  subtree: true,
+});
 offer(board, buttons());
 for (let over = false; !over;) {
   await shownNow();
-  try { over = await once(); } catch { await pause(PAUSE); }
+  try {
+    over = await once();
+  } catch {
+    await pause(PAUSE);
+  }
 }

@@ -11,7 +11,14 @@ const steps = []; // each with the whole board after it: parts by name
 let at = Number(root.dataset.at);
 let playing = null;
 
-export const state = { get total() { return steps.length; }, get atEnd() { return at >= steps.length; } };
+export const state = {
+  get total() {
+    return steps.length;
+  },
+  get atEnd() {
+    return at >= steps.length;
+  },
+};
 
 // Add steps in the server's form, in which each step has only the parts that it changed.
 export function add(told) {
@@ -26,7 +33,9 @@ export function show(number) {
   if (!steps.length) return;
   at = Math.max(1, Math.min(number, steps.length));
   const step = steps[at - 1];
-  moving(board, () => { for (const [name, html] of Object.entries(step.parts)) put(name, html); });
+  moving(board, () => {
+    for (const [name, html] of Object.entries(step.parts)) put(name, html);
+  });
   board.dataset.seat = step.seat ?? "";
   const who = document.createElement("b");
   who.textContent = step.who;
@@ -148,7 +157,9 @@ function mark() {
 }
 
 function turn(direction) {
-  const starts = steps.map((step, i) => (i && step.turn === steps[i - 1].turn ? 0 : i + 1)).filter(Boolean);
+  const starts = steps
+    .map((step, i) => (i && step.turn === steps[i - 1].turn ? 0 : i + 1))
+    .filter(Boolean);
   if (direction < 0) return starts.filter((start) => start < at).pop() ?? 1;
   return starts.find((start) => start > at) ?? steps.length;
 }
@@ -189,7 +200,10 @@ function flip() {
 
 function wire() {
   for (const [id, [where]] of Object.entries(JUMPS)) {
-    $(id).addEventListener("click", (event) => { event.preventDefault(); jump(where); });
+    $(id).addEventListener("click", (event) => {
+      event.preventDefault();
+      jump(where);
+    });
   }
   $("turns").addEventListener("click", (event) => {
     const link = event.target.closest("a");
@@ -204,25 +218,36 @@ function wire() {
     event.preventDefault();
     jump(() => Number(link.dataset.step));
   });
-  if (alone) $("branches")?.addEventListener("click", (event) => {
-    const link = event.target.closest("[data-branch]");
-    if (!link) return;
-    event.preventDefault();
-    follow(link.dataset.branch, Number(link.dataset.step));
-  });
+  if (alone)
+    $("branches")?.addEventListener("click", (event) => {
+      const link = event.target.closest("[data-branch]");
+      if (!link) return;
+      event.preventDefault();
+      follow(link.dataset.branch, Number(link.dataset.step));
+    });
   $("slider").addEventListener("input", () => jump(() => Number($("slider").value)));
   $("play").addEventListener("click", () => play(playing === null));
   $("flip").addEventListener("click", flip);
-  $("more").addEventListener("click", () => { // on a small screen, where one row holds the usual ones
+  $("more").addEventListener("click", () => {
+    // on a small screen, where one row holds the usual ones
     const open = $("more").parentElement.classList.toggle("open");
     $("more").setAttribute("aria-expanded", String(open));
   });
-  window.addEventListener("hashchange", () => { if (named() && named() !== at) jump(named); });
+  window.addEventListener("hashchange", () => {
+    if (named() && named() !== at) jump(named);
+  });
   document.addEventListener("keydown", (pressed) => {
-    if (pressed.ctrlKey || pressed.metaKey || pressed.altKey || pressed.target.matches?.("input, select")) return;
+    if (
+      pressed.ctrlKey ||
+      pressed.metaKey ||
+      pressed.altKey ||
+      pressed.target.matches?.("input, select")
+    )
+      return;
     const found = Object.values(JUMPS).find(([, key]) => key === pressed.key);
     if (found) jump(found[0]);
-    else if (pressed.key === " " && !pressed.target.matches?.("button, a, summary")) play(playing === null);
+    else if (pressed.key === " " && !pressed.target.matches?.("button, a, summary"))
+      play(playing === null);
     else if (pressed.key === "f" && !$("flip").hidden) flip();
     else return;
     pressed.preventDefault();

@@ -1,6 +1,7 @@
 // Makes cards and piles on the board clickable if a button offers them as a choice.
 
-const drawn = (card) => card.querySelector("b").textContent + card.querySelector("use")?.getAttribute("href");
+const drawn = (card) =>
+  card.querySelector("b").textContent + card.querySelector("use")?.getAttribute("href");
 
 function meant(board, button) {
   const face = button.querySelector(".card");
@@ -20,7 +21,10 @@ export function offer(board, buttons) {
     for (const one of meant(board, button)) {
       one.classList.add("offered");
       one.title = button.querySelector(":scope > span:last-of-type").textContent;
-      one.onclick = (event) => { event.stopPropagation(); button.click(); };
+      one.onclick = (event) => {
+        event.stopPropagation();
+        button.click();
+      };
     }
   }
 }

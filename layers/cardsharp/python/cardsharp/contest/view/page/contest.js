@@ -2,7 +2,18 @@
 // rest of the page when it has changed. The server renders and escapes all of it.
 
 const PAUSE = 2000;
-const LIVE = ["summary", "notices", "teams", "bracket", "standings", "statistics", "charts", "practice", "pairings", "running"];
+const LIVE = [
+  "summary",
+  "notices",
+  "teams",
+  "bracket",
+  "standings",
+  "statistics",
+  "charts",
+  "practice",
+  "pairings",
+  "running",
+];
 
 const shown = new Map(); // the ETag of the last response by path
 
@@ -21,7 +32,8 @@ function put(page) {
   for (const id of LIVE) {
     const [old, now] = [document.getElementById(id), page.getElementById(id)];
     if (!old || !now || old.isEqualNode(now)) continue;
-    const link = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
+    const link =
+      old.contains(document.activeElement) && document.activeElement.getAttribute("href");
     old.replaceWith(now);
     if (link) now.querySelector(`a[href="${CSS.escape(link)}"]`)?.focus({ preventScroll: true });
   }

@@ -8,9 +8,13 @@ const DEALS = 2000; // of the unknown cards for one probability, which is then r
 function holds(cards, bet) {
   const { values, colours, exact } = CLAIMS[bet];
   const count = (field, wanted) => cards.filter((card) => card[field] === wanted).length;
-  return values.every(([value, least]) => count("value", value) >= least)
-    && colours.every(([colour, least]) => count("colour", colour) >= least)
-    && exact.every(([value, colour]) => cards.some((card) => card.value === value && card.colour === colour));
+  return (
+    values.every(([value, least]) => count("value", value) >= least) &&
+    colours.every(([colour, least]) => count("colour", colour) >= least) &&
+    exact.every(([value, colour]) =>
+      cards.some((card) => card.value === value && card.colour === colour),
+    )
+  );
 }
 
 // Random numbers that are the same for each display of a game (the generator mulberry32).
@@ -26,8 +30,11 @@ function randomNumbers(seed) {
 
 // The probability that a bet holds for a player who knows this hand and how many cards are in play.
 function chance(hand, poolSize, bet, seed) {
-  const unknown = DECK.filter((card) => !hand.some((own) => own.value === card.value && own.colour === card.colour));
-  const random = randomNumbers(seed), drawCount = poolSize - hand.length;
+  const unknown = DECK.filter(
+    (card) => !hand.some((own) => own.value === card.value && own.colour === card.colour),
+  );
+  const random = randomNumbers(seed),
+    drawCount = poolSize - hand.length;
   let held = 0;
   for (let deal = 0; deal < DEALS; deal += 1) {
     for (let index = 0; index < drawCount; index += 1) {
@@ -47,7 +54,12 @@ function analyseRound(round) {
   for (const { player, action_id: action } of round.history) {
     const bet = action < CLAIMS.length ? action : moves.at(-1)?.bet;
     if (action > CLAIMS.length || bet === undefined) continue; // the mark of the loser
-    const likelihood = chance(hands.get(player) ?? [], pool.length, bet, 100 * round.round_number + moves.length);
+    const likelihood = chance(
+      hands.get(player) ?? [],
+      pool.length,
+      bet,
+      100 * round.round_number + moves.length,
+    );
     moves.push({ player, action, bet, likelihood, held: holds(pool, bet) });
   }
   const loser = round.history.at(-1)?.player;
@@ -58,12 +70,15 @@ function analyseRound(round) {
 function summarizePlayers(names, rounds) {
   return names.map((name) => {
     const moves = rounds.flatMap((round) => round.moves).filter((move) => move.player === name);
-    const bets = moves.filter((move) => move.action < CLAIMS.length), checks = moves.filter((move) => move.action === CLAIMS.length);
+    const bets = moves.filter((move) => move.action < CLAIMS.length),
+      checks = moves.filter((move) => move.action === CLAIMS.length);
     return {
       name,
       lost: rounds.filter((round) => round.loser === name).length,
-      bets: bets.length, held: bets.filter((move) => move.held).length,
-      checks: checks.length, right: checks.filter((move) => !move.held).length,
+      bets: bets.length,
+      held: bets.filter((move) => move.held).length,
+      checks: checks.length,
+      right: checks.filter((move) => !move.held).length,
     };
   });
 }
