@@ -124,7 +124,7 @@ def question_number(html: str) -> str:
 
 def choice_keys(html: str) -> list[str]:
     """Return the keys of the choices on the page."""
-    return re.findall(r'name="key" value="(\w+)" data-digits', html)
+    return re.findall(r'name="key" value="(\w+)"\s+data-digits', html)
 
 
 def play_branch(point: BranchPoint) -> AnySitting:
