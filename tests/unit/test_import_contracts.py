@@ -307,6 +307,8 @@ ITEM_REQUESTS = frozenset((
 
 def list_item_requests(source_code: str) -> list[str]:
     """Return the methods of a client of DynamoDB that a module uses on items."""
+    if not any(f".{name}" in source_code for name in (*ITEM_REQUESTS, "query", "scan")):
+        return []  # parsing all modules takes seconds
     return [
         node.attr
         for node in ast.walk(ast.parse(source_code))

@@ -1,6 +1,7 @@
 """Lint for names and English: planted breaches, and names that it accepts."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -229,7 +230,8 @@ def test_the_configured_folders_exist_and_the_lint_keeps_its_own_rules() -> None
     assert config.paths
     assert all((ROOT / path).is_dir() for path in config.paths)
     assert all(any(ROOT.glob(pattern)) for pattern in config.pages)
-    breaches = find_breaches(config)
+    # `make lint` reads the whole project; here it would be read a second time.
+    breaches = find_breaches(replace(config, paths=("cardsharp_tools/build",), pages=()))
     assert [breach for breach in breaches if breach.path.endswith("naming_lint.py")] == []
 
 
