@@ -5,7 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.cli import Cli
 from support.processes import run_command
+
+from cardsharp_tools.executors import clean_environment
 
 COMMANDS = (
     "play --strict --strategy FILE",
@@ -62,8 +65,17 @@ def write_strategy(folder: Path, setup_code: str, init_code: str = "pass") -> st
     return str(file)
 
 
-def run_with_file(folder: Path, command: str, file: str) -> tuple[int, str]:
-    """Return the exit code and the output of a command."""
+def run_with_file(cli: Cli, command: str, file: str) -> tuple[int, str]:
+    """Return the exit code and the output of a command that runs in this process.
+
+    The strategy itself always runs in a process of its own.
+    """
+    result = cli(*command.replace("FILE", file).split())
+    return result.code, result.out + result.err
+
+
+def run_program_with_file(folder: Path, command: str, file: str) -> tuple[int, str]:
+    """Return the exit code and the output of a command that runs as a program."""
     with run_command(folder, *command.replace("FILE", file).split()) as run:
         return run.wait_for_exit_code(), run.read_output()
 
@@ -85,9 +97,9 @@ def run_with_file(folder: Path, command: str, file: str) -> tuple[int, str]:
     ],
 )
 def test_a_strategy_can_use_a_process_pool_and_files_in_its_folder(
-    tmp_path: Path, module_lines: str, command: str
+    cli: Cli, tmp_path: Path, module_lines: str, command: str
 ) -> None:
-    code, output = run_with_file(tmp_path, command, write_strategy(tmp_path, module_lines))
+    code, output = run_with_file(cli, command, write_strategy(tmp_path, module_lines))
     assert code in {0, 1 if command.startswith("ladder") else 0}, output
     assert "no decision" not in output
     assert "Error" not in output
@@ -110,17 +122,17 @@ ADVICE_BY_CODE = {
     + [(next(iter(ADVICE_BY_CODE)), command) for command in COMMANDS[1:]],
 )
 def test_unsupported_code_gives_the_same_error_in_every_command(
-    tmp_path: Path, module_lines: str, command: str
+    cli: Cli, tmp_path: Path, module_lines: str, command: str
 ) -> None:
-    code, output = run_with_file(tmp_path, command, write_strategy(tmp_path, module_lines))
+    code, output = run_with_file(cli, command, write_strategy(tmp_path, module_lines))
     assert code == 2, output
     assert f"{tmp_path / 'mine.py'}, line 1, fails: " in output
     assert ADVICE_BY_CODE[module_lines] in output
 
 
-def test_opening_data_on_construction_gives_the_same_error(tmp_path: Path) -> None:
+def test_opening_data_on_construction_gives_the_same_error(cli: Cli, tmp_path: Path) -> None:
     file = write_strategy(tmp_path, "works = None", "open('number.txt')")
-    code, output = run_with_file(tmp_path, "play --strategy FILE", file)
+    code, output = run_with_file(cli, "play --strategy FILE", file)
     assert code == 2, output
     assert ADVICE_BY_CODE["open('number.txt')"] in output
 
@@ -195,29 +207,54 @@ def _check_seen(folder: Path, command: str, *passed_names: str) -> None:
 
 
 @pytest.fixture
-def user_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def user_environment(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Set the variables of a user who has passwords in the environment."""
+    del cli  # which removes all settings from the environment
+    monkeypatch.setattr(clean_environment, "_passed_names", set())  # else until this process ends
     for name, value in (SECRETS | {"TZ": "UTC", "OMP_NUM_THREADS": "1"}).items():
         monkeypatch.setenv(name, value)
 
 
 @pytest.mark.usefixtures("user_environment")
-@pytest.mark.parametrize("command", [*COMMANDS, "lab duel FILE draw-2 -n 2 --workers 1"])
-@pytest.mark.parametrize("passed_names", [(), ("GITHUB_TOKEN",)], ids=["clean", "passed"])
+@pytest.mark.parametrize(
+    ("command", "passed_names"),
+    [
+        # One passed name shows in every command that the others are hidden.
+        pytest.param(
+            command, names, marks=[] if names or command in COMMANDS[:2] else pytest.mark.slow
+        )
+        for command in (*COMMANDS, "lab duel FILE draw-2 -n 2 --workers 1")
+        for names in ((), ("GITHUB_TOKEN",))
+    ],
+)
 def test_a_strategy_file_sees_no_variables_with_secrets(
-    tmp_path: Path, command: str, passed_names: tuple[str, ...]
+    cli: Cli, tmp_path: Path, command: str, passed_names: tuple[str, ...]
 ) -> None:
     file = write_strategy(tmp_path, RECORD_ENVIRONMENT_CODE)
     options = "".join(f" --pass-env {name}" for name in passed_names)
-    code, output = run_with_file(tmp_path, command + options, file)
+    code, output = run_with_file(cli, command + options, file)
     assert code in {0, 1 if command.startswith("ladder") else 0}, output
     _check_seen(tmp_path, command, *passed_names)
 
 
 @pytest.mark.usefixtures("user_environment")
+@pytest.mark.parametrize(
+    "command",
+    ["play --strategy FILE", pytest.param("lab duel FILE draw-2 -n 1", marks=pytest.mark.slow)],
+)
+def test_a_strategy_file_of_a_program_sees_no_variables_with_secrets(
+    tmp_path: Path, command: str
+) -> None:
+    file = write_strategy(tmp_path, RECORD_ENVIRONMENT_CODE)
+    code, output = run_program_with_file(tmp_path, command, file)
+    assert code == 0, output
+    _check_seen(tmp_path, command)
+
+
+@pytest.mark.usefixtures("user_environment")
 @pytest.mark.parametrize("game", ["blef", "deadmansdraw"])
 def test_a_strategy_of_a_contest_sees_no_variables_with_secrets(
-    tmp_path: Path, game: str, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, tmp_path: Path, game: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = write_strategy(tmp_path, RECORD_ENVIRONMENT_CODE)
@@ -230,16 +267,16 @@ def test_a_strategy_of_a_contest_sees_no_variables_with_secrets(
         )
     *preparations, run = (command.replace("GAME", game) for command in CONTEST_COMMANDS)
     for command in preparations:
-        code, output = run_with_file(tmp_path, command, file)
+        code, output = run_with_file(cli, command, file)
         assert code == 0, output
     _check_seen(tmp_path, "contest teams add")
     (tmp_path / "seen.txt").unlink()
-    code, output = run_with_file(tmp_path, f"{run} --pass-env GITHUB_TOKEN", file)
+    code, output = run_program_with_file(tmp_path, f"{run} --pass-env GITHUB_TOKEN", file)
     assert code == 0, output
     _check_seen(tmp_path, run, "GITHUB_TOKEN")
 
 
-def test_an_unset_variable_cannot_be_passed_on(tmp_path: Path) -> None:
-    code, output = run_with_file(tmp_path, "play --pass-env NOT_SET_ANYWHERE", "")
+def test_an_unset_variable_cannot_be_passed_on(cli: Cli) -> None:
+    code, output = run_with_file(cli, "play --pass-env NOT_SET_ANYWHERE", "")
     assert code == 2, output
     assert "There is no environment variable NOT_SET_ANYWHERE" in output
