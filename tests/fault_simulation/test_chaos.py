@@ -39,7 +39,7 @@ SMALL = replace(CHAOS_RUN, matches=3, concurrency=3, trouble_interval=5, fault_r
 @pytest.mark.parametrize(
     ("store_name", "matches", "turn_seconds"),
     [
-        (LOCAL_STORE, 4, 20),
+        pytest.param(LOCAL_STORE, 4, 20, marks=pytest.mark.slow),
         (LOCAL_STORE, 4, 7),
         pytest.param(CLOUD_STORE, 3, 20, marks=pytest.mark.slow),
     ],
@@ -155,7 +155,7 @@ def run_without_faults(
     )
 
 
-@pytest.mark.parametrize("concurrency", [1, 6])
+@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.slow), 6])
 def test_r40_no_turn_is_lost_and_no_action_refused_at_the_limit(concurrency: int) -> None:
     """At 100 requests a minute and 7 s a turn, no turn is lost and no action refused."""
     outcome = run_without_faults(concurrency + case_count(1, full=2), concurrency)
@@ -165,7 +165,7 @@ def test_r40_no_turn_is_lost_and_no_action_refused_at_the_limit(concurrency: int
     assert list_count / outcome.minutes <= match_poller.LIST_SHARE * MAX_PER_USER + 1
 
 
-@pytest.mark.parametrize("seed", [20, 37])
+@pytest.mark.parametrize("seed", [20, pytest.param(37, marks=pytest.mark.slow)])
 def test_r40_a_match_is_found_before_its_first_turn_ends_also_at_the_limit(seed: int) -> None:
     """The list is requested in time; with these seeds a first turn was once lost."""
     assert run_without_faults(9, 6, seed=seed).violations == []
