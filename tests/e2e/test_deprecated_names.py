@@ -22,6 +22,7 @@ SAMPLES = Path(__file__).parents[1] / "samples" / "strategies_0_2"
 def test_a_strategy_file_of_0_2_plays(game: str, tmp_path: Path) -> None:
     """A file of version 0.2 plays a duel; the lab stops at the first failure of a file."""
     duel = ["lab", "duel", "--game", game, str(SAMPLES / f"{game}.py"), "random", "-n", "1"]
+    duel += ["--workers", "1"]
     process = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "cardsharp_tools.cli", *duel],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CARDSHARP_NATIVE": "0"},

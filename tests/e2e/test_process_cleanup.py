@@ -45,9 +45,9 @@ def write_clinging_strategy(folder: Path, *statements: str) -> str:
         pytest.param("lab round-robin FILE draw-2 draw-3 -n 1", marks=pytest.mark.slow),
         pytest.param("lab probe FILE -n 1", marks=pytest.mark.slow),
         pytest.param("lab profile FILE -n 1", marks=pytest.mark.slow),
-        "ladder FILE --to random -n 2",
+        pytest.param("ladder FILE --to random -n 2", marks=pytest.mark.slow),
         "play --strategy FILE",
-        "backtest FILE --match final-2023",
+        pytest.param("backtest FILE --match final-2023", marks=pytest.mark.slow),
     ],
 )
 def test_a_command_ends_and_leaves_no_process(tmp_path: Path, command: str) -> None:
