@@ -15,6 +15,14 @@ class CommandOptions:
     """Base class of command options: each option is named after its field."""
 
 
+Positive = validators.Number(gte=1)
+
+GameName = Annotated[str, Parameter(help="The game.")]
+
+Workers = Annotated[
+    int | None, Parameter(validator=Positive, help="Number of processes. Default: one per core.")
+]
+
 Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document.")]
 
 STDIN_PATH = "/dev/stdin"  # the word that means the standard input; `-` on a command line

@@ -29,10 +29,10 @@ from cardsharp_tools.cli.console import (
     print_json,
     result_console,
 )
-from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.options import CommandOptions, GameName, Json, Positive, Workers
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.duel_result import DuelResult
-from cardsharp_tools.lab.options import Cluster, GameName, Positive, Seed, Workers
+from cardsharp_tools.lab.options import Cluster, Seed
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import fingerprint
 from cardsharp_tools.lab.runner import make_executor, run_duel

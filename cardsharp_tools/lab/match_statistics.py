@@ -1,14 +1,19 @@
 """Statistics of many analysed matches: of each side, and of groups of sides."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
 from itertools import islice
 from math import fsum, inf, isfinite, sqrt
 from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
+from cardsharp.analysis.judge import Judge
 from cardsharp.analysis.judged_match import SIDE_COUNT, MatchAnalysis, accuracy, side_of
-from cardsharp.analysis.match_analysis import side_names
+from cardsharp.analysis.match_analysis import our_sides, side_names
 from cardsharp.analysis.ratings import Z_95, Rating
 from cardsharp.analysis.replay import header_of
 from cardsharp.contest.formats.ladder import rate_teams
@@ -17,7 +22,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 from cardsharp_tools.lab.confidence_interval import Interval, mean_interval
 from cardsharp_tools.match_sources.analysis_cache import analyse_with_cache, find_analysis
-from cardsharp_tools.terminal.analysis_report import our_sides
+from cardsharp_tools.terminal.match_printer import judge_value_text
 
 _AT_ONCE = 64  # matches in memory at a time; each is about a megabyte
 
@@ -218,3 +223,89 @@ def side_statistics_by_match(
         judged = iter(run(our_side_statistics, [game_name] * len(missing), missing))
         for (record, _), analysis in zip(batch, analyses, strict=True):
             yield next(judged) if analysis is None else _our_sides_of_analysis(analysis, record)
+
+
+class GroupBy(StrEnum):
+    """Property by which matches are grouped."""
+
+    OPPONENT = "opponent"
+    STRATEGY = "strategy"
+    VERSION = "version"
+    DAY = "day"
+    TAG = "tag"
+
+
+_GROUP_NAMES: Mapping[GroupBy, Callable[[SideStatistics], Sequence[str]]] = {
+    GroupBy.OPPONENT: lambda side: (side.opponent,),
+    GroupBy.STRATEGY: lambda side: (side.player,),
+    GroupBy.VERSION: lambda side: (f"{side.version[:6]} {side.player}".strip(),),
+    GroupBy.DAY: lambda side: (side.day,),
+    GroupBy.TAG: lambda side: side.tags or ("no tag",),
+}
+
+
+@dataclass(frozen=True)
+class JudgedMatchSet:
+    """The newest matches that could be judged, by id, with their selected sides."""
+
+    judge: Judge
+    max_matches: int
+    matches: Sequence[tuple[str, Sequence[SideStatistics]]]
+
+    @cached_property
+    def side_statistics(self) -> list[SideStatistics]:
+        """Statistics of the sides of all matches, in one list."""
+        return [side for _, sides in self.matches for side in sides]
+
+    @cached_property
+    def ratings(self) -> Mapping[str, PlainAndAdjustedRating]:
+        """Ratings of the players, if results are shares."""
+        return (
+            ratings_by_player(sides for _, sides in self.matches)
+            if self.judge.value_sum == 1
+            else {}
+        )
+
+    @cached_property
+    def all_matches_have_both_sides(self) -> bool:
+        """True if every match has both sides, as in a contest, and not only our own."""
+        return all(
+            len(sides) == SIDE_COUNT and sides[0].player != sides[0].opponent
+            for _, sides in self.matches
+        )
+
+    @property
+    def default_grouping(self) -> GroupBy:
+        """Grouping by opponent if only our side is counted, else by strategy."""
+        return GroupBy.STRATEGY if self.all_matches_have_both_sides else GroupBy.OPPONENT
+
+    def groups(self, by: GroupBy) -> dict[str, SideGroup]:
+        """Return the groups of sides by name, the largest first."""
+        sides_by_name: dict[str, list[SideStatistics]] = defaultdict(list)
+        for side in self.side_statistics:
+            for name in _GROUP_NAMES[by](side):
+                sides_by_name[name].append(side)
+        groups = {
+            name: SideGroup(sides, self.judge.value_sum == 1)
+            for name, sides in sides_by_name.items()
+        }
+
+        def order(name: str) -> tuple[float, int, str]:
+            group = groups[name]
+            merit = group.mean_result.mean if by is GroupBy.STRATEGY else 0.0
+            return -merit, -len(group.sides), name
+
+        return {name: groups[name] for name in sorted(groups, key=order)}
+
+
+def format_estimate(estimate: Estimate | None, number_format: str) -> str:
+    """Return a mean with its margin as text; shares in per cent, the margin without a sign."""
+    if estimate is None:
+        return "-"
+    mean, margin = judge_value_text(number_format, estimate.mean), estimate.interval.margin
+    within = (
+        f" ± {judge_value_text(number_format.removeprefix('+'), margin)}"
+        if isfinite(margin)
+        else ""
+    )
+    return f"{mean}{within}".replace(" %", "")

@@ -5,10 +5,10 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Annotated, Literal
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
 from cardsharp.errors import ConfigError
-from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.options import CommandOptions, GameName, Json, Positive, Workers
 from cardsharp_tools.cli.strategy_option import StrategyArgument, UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.duel_result import TWO_PLAYERS
@@ -21,7 +21,6 @@ MAX_SEED = 1 << 53
 
 DEFAULT_PAIRS = 500  # pairs of a duel without --pairs
 
-Positive = validators.Number(gte=1)
 Player = Annotated[
     StrategyArgument,
     Parameter(help="A strategy: its name, FILE.py, FILE.json, or a 'command'."),
@@ -34,9 +33,6 @@ OptionalSeed = Annotated[
         "random for a FILE.py, which would otherwise be tuned to the deals of one seed."
     ),
 ]
-Workers = Annotated[
-    int | None, Parameter(validator=Positive, help="Number of processes. Default: one per core.")
-]
 Cluster = Annotated[
     str | None, Parameter(help="Play on the workers of this Dask scheduler: tcp://HOST:PORT.")
 ]
@@ -44,7 +40,6 @@ LuckAdjusted = Annotated[
     bool,
     Parameter(help="Subtract luck from the results, so that fewer matches suffice."),
 ]
-GameName = Annotated[str, Parameter(help="The game.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,6 @@ from cardsharp_tools.executors.clean_environment import (
     passed_variables,
 )
 from cardsharp_tools.executors.strategy_import import enable_in_process_imports
-from cardsharp_tools.http_session import keep_proxy
 from cardsharp_tools.lab.duel_result import DuelResult, LuckAdjuster, Pair
 from cardsharp_tools.lab.game_adapter import lab_adapter
 from cardsharp_tools.lab.match_runner import play_series
@@ -27,6 +26,7 @@ from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import check_players
 from cardsharp_tools.lab.sprt import SequentialTest
 from cardsharp_tools.project_files import missing_extra_error
+from cardsharp_tools.proxy_option import keep_proxy
 
 T = TypeVar("T")
 

@@ -17,11 +17,11 @@ from cardsharp_tools.cli.console import (
     result_console,
 )
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.options import CommandOptions, GameName, Json, Positive
 from cardsharp_tools.cli.strategy_option import OptionalStrategy, UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference, StrategyReference
 from cardsharp_tools.lab.game_adapter import ProbeAnswer, lab_adapter
-from cardsharp_tools.lab.options import GameName, Player, Positive, Seed
+from cardsharp_tools.lab.options import Player, Seed
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import build_player
 from cardsharp_tools.lab.runner import make_executor, submit_worker_task

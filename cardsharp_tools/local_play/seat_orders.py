@@ -14,7 +14,6 @@ from cardsharp.bot.settings import WorkerSettings
 from cardsharp.core.clock import SystemClock
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import Body
-from cardsharp_tools.http_session import PROXY
 from cardsharp_tools.local_cloud.lambda_events import (
     Event,
     LambdaFunction,
@@ -28,6 +27,7 @@ from cardsharp_tools.local_play.handler_environment import (
     forward_warnings,
     override_settings_environment,
 )
+from cardsharp_tools.proxy_option import PROXY
 
 SEAT_LOG_POLL_INTERVAL = timedelta(milliseconds=200)  # how often the match log is looked at
 

@@ -12,8 +12,9 @@ import requests
 from cardsharp.errors import ConfigError, InvalidInput, Unreachable
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus
 from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
-from cardsharp_tools.http_session import http_session, proxy_failure, resolve_proxy
+from cardsharp_tools.http_session import http_session, proxy_failure
 from cardsharp_tools.match_sources.recordings import parse_match
+from cardsharp_tools.proxy_option import resolve_proxy
 
 _REQUEST_TIMEOUTS = (3, 10)
 _LOCAL_HOSTS = {"127.0.0.1", "localhost", "::1"}

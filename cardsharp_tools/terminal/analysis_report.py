@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis, Severity, side_of
-from cardsharp.analysis.match_analysis import side_names
+from cardsharp.analysis.match_analysis import our_sides, side_names
 from cardsharp.analysis.replay import Header
 from cardsharp.pages.analysis_view import AnalysisView
 from cardsharp.pages.match_review import ReviewedPart, build_match_review, turn_word_of
@@ -72,11 +72,6 @@ class AnalysisReport:
     def value_text(self, value: float) -> str:
         """Return a judge's value as text."""
         return judge_value_text(self.analysis.form, value)
-
-
-def our_sides(analysis: MatchAnalysis, header: Header) -> set[int]:
-    """Return our sides: those of the header, else those whose reasons the log has."""
-    return {side_of(seat) for seat in header.seats} or {*analysis.reasoned}
 
 
 def print_review(

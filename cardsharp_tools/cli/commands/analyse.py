@@ -13,7 +13,6 @@ from cardsharp.store.match_log import MatchRecord, MoveRecord
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import Json, MatchRef, Store
-from cardsharp_tools.game_rooms.local_match import screen_class
 from cardsharp_tools.match_sources.analysis_cache import analyse_with_cache
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match
 from cardsharp_tools.match_sources.sources import load_match_with_moves
@@ -60,6 +59,9 @@ def analyse(
     print_title(console, record, f"{report.first_side_name} v {report.names[report.side_order[1]]}")
     is_own = YOU in header_of(record).seats.values()
     if is_own:
+        # A table with its players is slow to import, and other matches need none.
+        from cardsharp_tools.game_rooms.local_match import screen_class  # noqa: PLC0415
+
         chapter = screen_class(game_of_match(record)).chapter
         print_review(console, report, record.match_id, _number_steps(record, moves), chapter)
     if full or not is_own:

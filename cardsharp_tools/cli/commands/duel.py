@@ -7,8 +7,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
+from cardsharp_tools.cli.options import Positive
 from cardsharp_tools.lab.commands import duel as run_duel
-from cardsharp_tools.lab.options import DuelOptions, Player, Positive
+from cardsharp_tools.lab.options import DuelOptions, Player
 
 Games = Annotated[
     int | None,

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.commands.backtest import MatchSelection, select_matches
 from cardsharp_tools.cli.console import print_json_or_lines
+from cardsharp_tools.cli.options import Positive
 from cardsharp_tools.cli.strategy_option import OptionalStrategy, UserCodeOptions
-from cardsharp_tools.lab.options import Positive
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.players import check_players
 from cardsharp_tools.match_sources.match_logs import game_of_match

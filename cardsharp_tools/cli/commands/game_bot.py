@@ -29,7 +29,6 @@ from cardsharp_tools.cli.options import CommandOptions, ProxyAddress, StoreFile
 from cardsharp_tools.cli.strategy_option import OptionalStrategy, UserCodeOptions
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import BuiltIn
-from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_play.seat_orders import (
     SEAT_LOG_POLL_INTERVAL,
@@ -38,6 +37,7 @@ from cardsharp_tools.local_play.seat_orders import (
     run_workers,
 )
 from cardsharp_tools.match_sources.match_logs import data_folder
+from cardsharp_tools.proxy_option import override_proxy_during_block
 from cardsharp_tools.terminal.display import DisplayErrorGuard
 from cardsharp_tools.terminal.match_printer import printer_for
 

@@ -13,12 +13,12 @@ from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game as game_named
 from cardsharp_tools.cli.console import message_console, print_json, program_command, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.options import CommandOptions, Json, Positive, Workers
 from cardsharp_tools.cli.strategy_option import UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import BuiltIn, FileReference, StrategyReference
 from cardsharp_tools.lab.duel_result import DuelResult
 from cardsharp_tools.lab.ladder import MAX_RUNG_PAIRS, MIN_ELO_GAIN, LadderClimb, load_ladder
-from cardsharp_tools.lab.options import LuckAdjusted, Player, Positive, Workers
+from cardsharp_tools.lab.options import LuckAdjusted, Player
 from cardsharp_tools.lab.plan import DEFAULT_GAME, DuelPlan
 from cardsharp_tools.lab.players import fingerprint
 from cardsharp_tools.lab.run_file import run_duel_with_progress, warn_nondeterministic

@@ -5,7 +5,6 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from cardsharp.analysis.replay import header_of, outcome_of
-from cardsharp.pages.rendered_match import side_names
 from cardsharp_tools.cli.console import message_console, print_json, result_console
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import Json, MatchRef, Store
@@ -45,7 +44,7 @@ def show(
             outcome_text = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
             line = (
                 f"another course from step {branch_step} on: {branch.match_id}, "
-                f"{' v '.join(side_names(header))}"
+                f"{' v '.join(header.side_names)}"
             )
             result_console().print(f"{line}{outcome_text}", soft_wrap=True)
     if withdrawn:

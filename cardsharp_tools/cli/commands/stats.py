@@ -1,27 +1,19 @@
 """`cardsharp stats`: how well we decided and how lucky we were, over many matches of a log."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from enum import StrEnum
-from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
-from jinja2 import FileSystemLoader
 from rich.table import Table
 
 from cardsharp.analysis.judge import Judge, load_analysis_functions
-from cardsharp.analysis.judged_match import SIDE_COUNT, Severity
-from cardsharp.analysis.replay import Outcome, header_of, outcome_of
-from cardsharp.contest.match_host import MatchResultFacts
-from cardsharp.contest.view import pages
-from cardsharp.contest.view.match_charts import FinishedMatch, build_match_charts
-from cardsharp.errors import ConfigError, StoreError
-from cardsharp.pages.templates import SiteInfo, standalone_page
+from cardsharp.analysis.judged_match import Severity
+from cardsharp.analysis.replay import header_of
+from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game as game_named
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
@@ -33,21 +25,23 @@ from cardsharp_tools.cli.console import (
     write_file,
 )
 from cardsharp_tools.cli.game_commands import FIRST_GAME, RequiredGame
-from cardsharp_tools.cli.options import CommandOptions, Json, MatchSourceName, Store
+from cardsharp_tools.cli.options import (
+    CommandOptions,
+    GameName,
+    Json,
+    MatchSourceName,
+    Store,
+    Workers,
+)
 from cardsharp_tools.lab.match_statistics import (
-    Estimate,
-    PlainAndAdjustedRating,
+    GroupBy,
+    JudgedMatchSet,
     SideGroup,
-    SideStatistics,
-    ratings_by_player,
+    format_estimate,
     side_statistics_by_match,
 )
-from cardsharp_tools.lab.options import GameName, Workers
-from cardsharp_tools.lab.plan import DEFAULT_GAME
-from cardsharp_tools.lab.runner import make_executor
 from cardsharp_tools.match_sources.match_logs import readable_matches
 from cardsharp_tools.match_sources.sources import find_source
-from cardsharp_tools.terminal.match_printer import judge_value_text
 from cardsharp_tools.terminal.progress import track
 
 _MAX_COUNT_COLUMNS = (
@@ -55,25 +49,6 @@ _MAX_COUNT_COLUMNS = (
 )
 _UNLIMITED_WIDTH = 1_000  # columns in which every table has room
 _MAX_SERIAL_MATCHES = 30  # so many matches are judged sooner than another process has started
-
-
-class GroupBy(StrEnum):
-    """Property by which matches are grouped."""
-
-    OPPONENT = "opponent"
-    STRATEGY = "strategy"
-    VERSION = "version"
-    DAY = "day"
-    TAG = "tag"
-
-
-_GROUP_NAMES: Mapping[GroupBy, Callable[[SideStatistics], Sequence[str]]] = {
-    GroupBy.OPPONENT: lambda side: (side.opponent,),
-    GroupBy.STRATEGY: lambda side: (side.player,),
-    GroupBy.VERSION: lambda side: (f"{side.version[:6]} {side.player}".strip(),),
-    GroupBy.DAY: lambda side: (side.day,),
-    GroupBy.TAG: lambda side: side.tags or ("no tag",),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +74,7 @@ def stats(
     source: MatchSourceName = None,
     /,
     *,
-    game: GameName = DEFAULT_GAME,
+    game: GameName = FIRST_GAME.name,
     options: StatsOptions = StatsOptions(),
 ) -> None:
     """Print results, accuracy and luck by opponent, by strategy, by day or by tag."""
@@ -127,6 +102,9 @@ def _output_statistics(
     records = every[: options.limit]
     judged = _judge_matches(options, game, log, records)
     if options.html is not None:
+        # Charts and templates are slow to import, and only the page needs them.
+        from cardsharp_tools.cli.statistics_page import stats_page  # noqa: PLC0415
+
         title = options.tag or (f"Statistics of {source}" if source else "Statistics")
         write_file(options.html, stats_page(title, log, every, judged))
         document = {"matches": len(every), "file": str(options.html)}
@@ -144,60 +122,6 @@ def _output_statistics(
         _print_statistics(judged, options.by or judged.default_grouping)
 
 
-@dataclass(frozen=True)
-class JudgedMatchSet:
-    """The newest matches that could be judged, by id, with their selected sides."""
-
-    judge: Judge
-    max_matches: int
-    matches: Sequence[tuple[str, Sequence[SideStatistics]]]
-
-    @cached_property
-    def side_statistics(self) -> list[SideStatistics]:
-        """Statistics of the sides of all matches, in one list."""
-        return [side for _, sides in self.matches for side in sides]
-
-    @cached_property
-    def ratings(self) -> Mapping[str, PlainAndAdjustedRating]:
-        """Ratings of the players, if results are shares."""
-        return (
-            ratings_by_player(sides for _, sides in self.matches)
-            if self.judge.value_sum == 1
-            else {}
-        )
-
-    @cached_property
-    def all_matches_have_both_sides(self) -> bool:
-        """True if every match has both sides, as in a contest, and not only our own."""
-        return all(
-            len(sides) == SIDE_COUNT and sides[0].player != sides[0].opponent
-            for _, sides in self.matches
-        )
-
-    @property
-    def default_grouping(self) -> GroupBy:
-        """Grouping by opponent if only our side is counted, else by strategy."""
-        return GroupBy.STRATEGY if self.all_matches_have_both_sides else GroupBy.OPPONENT
-
-    def groups(self, by: GroupBy) -> dict[str, SideGroup]:
-        """Return the groups of sides by name, the largest first."""
-        sides_by_name: dict[str, list[SideStatistics]] = defaultdict(list)
-        for side in self.side_statistics:
-            for name in _GROUP_NAMES[by](side):
-                sides_by_name[name].append(side)
-        groups = {
-            name: SideGroup(sides, self.judge.value_sum == 1)
-            for name, sides in sides_by_name.items()
-        }
-
-        def order(name: str) -> tuple[float, int, str]:
-            group = groups[name]
-            merit = group.mean_result.mean if by is GroupBy.STRATEGY else 0.0
-            return -merit, -len(group.sides), name
-
-        return {name: groups[name] for name in sorted(groups, key=order)}
-
-
 def _judge_matches(
     options: StatsOptions, game: Game, log: MatchReader, records: Sequence[MatchRecord]
 ) -> JudgedMatchSet:
@@ -205,13 +129,26 @@ def _judge_matches(
         (log.match(record.match_id) or record, log.moves(record.match_id)) for record in records
     )
     judged = []
-    with make_executor(1 if len(records) <= _MAX_SERIAL_MATCHES else options.workers) as pool:
+    with _open_executor(len(records), options.workers) as pool:
         for record, match_sides in zip(
             track(records), side_statistics_by_match(game.name, stored_matches, pool), strict=True
         ):
             sides = [side for side in match_sides if options.player in {None, side.player}]
             judged += [(record.match_id, sides)] * bool(sides)
     return JudgedMatchSet(load_analysis_functions(game).judge, len(records), judged)
+
+
+@contextmanager
+def _open_executor(match_count: int, workers: int | None) -> Iterator[Executor | None]:
+    """Yield the processes that judge so many matches, None for this process alone."""
+    if match_count <= _MAX_SERIAL_MATCHES:
+        yield None
+        return
+    # What plays matches in processes is slow to import, and few matches need no process.
+    from cardsharp_tools.lab.runner import make_executor  # noqa: PLC0415
+
+    with make_executor(workers) as pool:
+        yield pool
 
 
 def _print_statistics(judged: JudgedMatchSet, by: GroupBy) -> None:
@@ -292,85 +229,3 @@ def _build_document(judged: JudgedMatchSet, by: GroupBy) -> dict[str, object]:
     }
     summary = {"matches": judged.max_matches, "judge": judged.judge.name, "unit": judged.judge.unit}
     return {**summary, "groups": groups, "ratings": ratings}
-
-
-_TEMPLATE_FOLDER = Path(__file__).parents[1] / "templates"
-LUCKIEST_MATCH_COUNT = 10  # matches that the cards decided, as many as are told
-
-
-def stats_page(
-    title: str, log: MatchReader, records: Sequence[MatchRecord], judged: JudgedMatchSet
-) -> str:
-    """Return an HTML page of statistics: all matches are counted, the judged ones analysed."""
-    played, judge = list(_iter_finished_matches(log, records, judged.judge)), judged.judge
-    moves = sum(sum(facts.moves) for _, facts in played)
-    start_times = sorted(facts.began for _, facts in played if facts.began is not None)
-    began = (
-        f", {start_times[0]:%Y-%m-%d %H:%M} to {start_times[-1]:%Y-%m-%d %H:%M} UTC"
-        if start_times
-        else ""
-    )
-    won = [(match, side) for match, sides in judged.matches for side in sides if side.result == 1]
-    won.sort(key=lambda win: win[1].result - win[1].luck)  # who deserved it least first
-    lucky = [win for win in won if win[1].result - win[1].luck < 1 / 2][:LUCKIEST_MATCH_COUNT]
-    template = pages.contest_template_environment(FileSystemLoader(_TEMPLATE_FOLDER)).get_template(
-        "stats.jinja"
-    )
-    return template.render(
-        alone=standalone_page(pages.read_contest_style()),
-        site=SiteInfo("Cardsharp"),
-        title=title,
-        facts=f"{len(records):,} matches, {moves:,} moves{began}",
-        charts=build_match_charts(played),
-        groups=list(judged.groups(GroupBy.STRATEGY).items()),
-        lucky=lucky if judge.value_sum else (),
-        judged=len(judged.matches),
-        newest=judged.max_matches,
-        judge=judge.name,
-        unit=judge.unit,
-        percent=bool(judge.value_sum),
-        rated=judged.ratings,
-        estimate=lambda estimate: format_estimate(estimate, judge.value_format),
-        signed=lambda value: judge_value_text(f"+{judge.value_format.lstrip('+')}", value),
-        amount=lambda value: judge_value_text(judge.value_format, value),
-    )
-
-
-def format_estimate(estimate: Estimate | None, number_format: str) -> str:
-    """Return a mean with its margin as text; shares in per cent, the margin without a sign."""
-    if estimate is None:
-        return "-"
-    mean, margin = judge_value_text(number_format, estimate.mean), estimate.interval.margin
-    within = (
-        f" ± {judge_value_text(number_format.removeprefix('+'), margin)}"
-        if isfinite(margin)
-        else ""
-    )
-    return f"{mean}{within}".replace(" %", "")
-
-
-def _iter_finished_matches(
-    log: MatchReader, records: Sequence[MatchRecord], judge: Judge
-) -> Iterator[FinishedMatch]:
-    """Yield the matches as charts count them; skip matches whose moves cannot be read."""
-    for listed in track(records, "counting"):
-        with suppress(StoreError):
-            record = log.match(listed.match_id) or listed
-            header, outcome = header_of(record), outcome_of(record) or Outcome()
-            counts = judge.event_counts_by_side(log.moves(listed.match_id))
-            facts = MatchResultFacts(
-                points=outcome.scores or (),
-                winner=outcome.winner,
-                seconds=0.0,
-                turns=outcome.turns,
-                busts=counts.get("busts", ()),
-                late=counts.get("time-outs", ()),
-                banked=counts.get("banked", ()),
-                moves=counts.get("moves", ()),
-                autopicks=counts.get("autopicks", ()),
-                began=record.started_at if record.started_at.timestamp() else None,
-            )
-            player_names = outcome.names or tuple(
-                map(header.strategy_or_player_name, range(len(header.players)))
-            )
-            yield FinishedMatch(player_names, facts)

@@ -34,10 +34,10 @@ from cardsharp_tools.game_rooms.local_match import HUMAN_NAME, screen_class
 from cardsharp_tools.game_rooms.match_branch import parse_branch_point
 from cardsharp_tools.game_rooms.match_config import MatchConfig, result_text, store_match_parts
 from cardsharp_tools.game_rooms.room_server import is_loopback_host, serve_room
-from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play.handler_environment import redirect_telemetry
 from cardsharp_tools.local_server.http_server import HOST, BackgroundServer
 from cardsharp_tools.match_sources.match_logs import LAST_MATCH, data_folder
+from cardsharp_tools.proxy_option import override_proxy_during_block
 from cardsharp_tools.terminal.human_player import PlayerQuit, ReadLine, TerminalPlayer
 from cardsharp_tools.terminal.screen import YOU_AS_NAME, Invitation
 

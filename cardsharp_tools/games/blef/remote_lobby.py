@@ -18,7 +18,8 @@ from starlette.routing import Route
 from cardsharp.client.config import Proxy, normalize_base_url
 from cardsharp.games.blef.service.routes_v2022 import lobby_page
 from cardsharp.server.web_application import LOCAL_PAGES_SETTINGS, build_web_application
-from cardsharp_tools.http_session import http_session, resolve_proxy
+from cardsharp_tools.http_session import http_session
+from cardsharp_tools.proxy_option import resolve_proxy
 
 _REQUEST_TIMEOUT_SECONDS = 30  # seconds in which the service must answer
 

@@ -12,8 +12,9 @@ from cardsharp.games.blef.rules import MAX_PLAYERS
 from cardsharp.games.blef.service.wire import position_from_state
 from cardsharp.play.game import JoinableMatch
 from cardsharp.store.match_log import MatchReader
-from cardsharp_tools.http_session import http_session, resolve_proxy
+from cardsharp_tools.http_session import http_session
 from cardsharp_tools.match_sources.match_logs import data_folder, open_existing_log
+from cardsharp_tools.proxy_option import resolve_proxy
 
 _ONCE = RequestLimits(max_attempts=1)
 

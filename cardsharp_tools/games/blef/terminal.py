@@ -23,8 +23,8 @@ from cardsharp.games.blef.service.records import GameStatus
 from cardsharp.games.blef.service.wire import StateBody, position_from_state
 from cardsharp_tools.games.blef.screen import BlefScreen
 from cardsharp_tools.games.blef.service_client import check_game_exists
-from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.match_sources.match_logs import data_folder
+from cardsharp_tools.proxy_option import resolve_proxy
 from cardsharp_tools.terminal.human_player import PlayerFactory, TerminalPlayer
 from cardsharp_tools.terminal.screen import YOU_AS_NAME, Invitation, RenderedMove
 

@@ -14,7 +14,6 @@ from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.cli.health_checks import CheckResult, CheckStatus, run_check
 from cardsharp_tools.games.deadmansdraw.run_report import build_match_report
-from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.operations.stack import Stack
 from cardsharp_tools.operations.stack_control import (
     arena_address_and_auth,
@@ -22,6 +21,7 @@ from cardsharp_tools.operations.stack_control import (
     run_checks_in_deployed_functions,
 )
 from cardsharp_tools.operations.status import active_alarms
+from cardsharp_tools.proxy_option import resolve_proxy
 
 TAG = "verify"  # of the practice matches that a check creates
 

@@ -28,12 +28,12 @@ from cardsharp_tools.games.euchre.leak_probe import (
     probe_decision_kind,
 )
 from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
-from cardsharp_tools.http_session import override_proxy_during_block
 from cardsharp_tools.local_play import game_service
 from cardsharp_tools.local_play.game_service import IN_MEMORY, api_server
 from cardsharp_tools.local_play.handler_environment import LogFile
 from cardsharp_tools.local_server.http_server import HOST
 from cardsharp_tools.match_sources.match_logs import data_folder
+from cardsharp_tools.proxy_option import override_proxy_during_block
 from cardsharp_tools.terminal.progress import ProgressBar
 
 _EXAMPLES = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip()

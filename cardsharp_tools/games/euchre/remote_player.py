@@ -28,8 +28,9 @@ from cardsharp.games.euchre.simulation import (
     SeatedDeal,
     SimulatedEuchreMatch,
 )
-from cardsharp_tools.http_session import http_session, proxy_failure, resolve_proxy
+from cardsharp_tools.http_session import http_session, proxy_failure
 from cardsharp_tools.lab.match_runner import play_match
+from cardsharp_tools.proxy_option import resolve_proxy
 
 REQUEST_TIMEOUT_SECONDS = 30  # seconds; the real client has no timeout
 

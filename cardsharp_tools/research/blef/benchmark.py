@@ -21,12 +21,12 @@ from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
 from cardsharp.games.blef.strategies.opponent_model import opponent_models_by_seat
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.exit_codes import ExitCode
-from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.options import CommandOptions, Json, Positive
 from cardsharp_tools.cli.strategy_option import StrategyArgument, UserCodeOptions
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.confidence_interval import wilson_interval
 from cardsharp_tools.lab.duel_result import DuelResult
-from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.lab.run_file import run_duel_with_progress
 from cardsharp_tools.research.blef.held_out_opponents import RULE_PLAYERS

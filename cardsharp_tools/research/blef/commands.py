@@ -18,8 +18,8 @@ from cardsharp.games.blef.strategies.large_round_policy import load_large_round_
 from cardsharp.games.blef.strategies.large_round_policy import write_policy as write_large
 from cardsharp.games.blef.strategies.policy_tables import DEFAULT_FILE, write_tables
 from cardsharp_tools.cli.console import message_console, print_json, result_console
-from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.lab.options import Cluster, Positive, Seed
+from cardsharp_tools.cli.options import CommandOptions, Json, Positive
+from cardsharp_tools.lab.options import Cluster, Seed
 from cardsharp_tools.lab.runner import make_executor
 from cardsharp_tools.research.blef.cfr_solver import (
     CfrSolver,

@@ -27,8 +27,8 @@ from cardsharp.games.blef.strategies.opponent_types import NO_BET
 from cardsharp.games.blef.strategies.table_opponent import TABLE_OPPONENT_FILE
 from cardsharp.games.blef.strategies.table_policy import mixed_strategy
 from cardsharp_tools.cli.console import result_console
-from cardsharp_tools.cli.options import CommandOptions
-from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.cli.options import CommandOptions, Positive
+from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.blef.solved_tables import TABLES_DIR
 
 _TREMBLE_PROBABILITY, _MAX_TREMBLE = 0.1, 10

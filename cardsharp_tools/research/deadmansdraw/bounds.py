@@ -26,8 +26,8 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp_tools.cli.console import print_json, result_console
-from cardsharp_tools.cli.options import CommandOptions, Json
-from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.cli.options import CommandOptions, Json, Positive
+from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.c_library import struct_fields
 from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver, to_native_position
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine, NativePlayer, require_engine

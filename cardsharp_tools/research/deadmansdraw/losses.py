@@ -15,10 +15,10 @@ from cyclopts import Parameter
 from cardsharp.analysis.judged_match import SIDE_COUNT
 from cardsharp.analysis.ratings import Z_95
 from cardsharp_tools.cli.console import borderless_table, print_json, result_console
-from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.options import CommandOptions, Json, Positive
 from cardsharp_tools.cli.strategy_option import StrategyArgument
 from cardsharp_tools.executors.strategy_reference import BuiltIn
-from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine, require_engine
 from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_rows

@@ -19,8 +19,8 @@ from cardsharp.games.deadmansdraw.strategies.search.network import WEIGHT_COUNT,
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, load_model
 from cardsharp_tools.cli.console import result_console
-from cardsharp_tools.cli.options import CommandOptions
-from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.cli.options import CommandOptions, Positive
+from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine, require_engine

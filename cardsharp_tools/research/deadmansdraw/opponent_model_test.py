@@ -37,7 +37,7 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_shipped_network
 from cardsharp_tools.cli.console import print_json, result_console
-from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.options import CommandOptions, Json, Positive
 from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
 from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     MIN_MATCHES,
@@ -45,7 +45,7 @@ from cardsharp_tools.games.deadmansdraw.opponent_learning import (
     ObservedOpponentMatch,
     OpponentLearningPass,
 )
-from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.counter_weights import CounterWeightTrainer
 from cardsharp_tools.research.deadmansdraw.native import (

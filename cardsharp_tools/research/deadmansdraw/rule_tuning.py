@@ -11,12 +11,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from cardsharp_tools.cli.console import print_json, result_console
-from cardsharp_tools.cli.options import CommandOptions, Json
+from cardsharp_tools.cli.options import CommandOptions, Json, Positive
 from cardsharp_tools.cli.strategy_option import StrategyArgument
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.lab.confidence_interval import mean_interval
 from cardsharp_tools.lab.duel_result import FirstPlayerLuck, FirstPlayerMatchResult, LuckAdjuster
-from cardsharp_tools.lab.options import Positive, Seed
+from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Played
 from cardsharp_tools.research.deadmansdraw.native import (

@@ -32,7 +32,6 @@ from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.cli.health_checks import print_checks
 from cardsharp_tools.cli.options import parse_duration
 from cardsharp_tools.games.deadmansdraw.deployment_check import run_deployment_checks
-from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.match_sources.match_logs import resolve_match_id
 from cardsharp_tools.operations import function_logs, stack_control
 from cardsharp_tools.operations.export import export_missing_matches, rewrite_legacy_matches
@@ -45,6 +44,7 @@ from cardsharp_tools.operations.preflight import (
 from cardsharp_tools.operations.rollback import roll_back, undo_rollback
 from cardsharp_tools.operations.stack import account_clients
 from cardsharp_tools.operations.status import project_cost_this_month_text, read_status
+from cardsharp_tools.proxy_option import resolve_proxy
 
 cloud = cyclopts.App(name="cloud", help_epilogue=find_command("cloud").epilogue)
 cloud.command(dead_letter_app)

@@ -27,8 +27,8 @@ from cardsharp_tools.cli.options import ArenaServerOptions, CommandOptions, Json
 from cardsharp_tools.games.deadmansdraw.arena_options import prompt_for_password
 from cardsharp_tools.games.deadmansdraw.commands import COMMANDS
 from cardsharp_tools.games.deadmansdraw.start_position import start_params_from_match
-from cardsharp_tools.http_session import resolve_proxy
 from cardsharp_tools.local_server.arena_server import run
+from cardsharp_tools.proxy_option import resolve_proxy
 
 ADMIN_PASSWORD = "ARENA_ADMIN_PASSWORD"  # noqa: S105 - a variable's name
 """Not a CARDSHARP_ variable: those are the bot's, which refuses what it does not know."""

@@ -55,6 +55,11 @@ def side_names(analysis: MatchAnalysis, header: Header) -> tuple[str, str]:
     return first_side, second_side
 
 
+def our_sides(analysis: MatchAnalysis, header: Header) -> set[int]:
+    """Return our sides: those of the header, else those whose reasons the log has."""
+    return {side_of(seat) for seat in header.seats} or {*analysis.reasoned}
+
+
 def analyse(
     game: Game,
     record: MatchRecord,

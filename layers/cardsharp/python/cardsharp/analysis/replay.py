@@ -19,6 +19,7 @@ from cardsharp.store.match_log import Body, MatchRecord
 A = TypeVar("A")
 M = TypeVar("M", bound="StoredModel")
 
+_SIDE_COUNT = 2  # sides of a game of partners
 UNKNOWN = "unknown"  # the result of a match that the arena or service does not know
 
 
@@ -76,6 +77,13 @@ class Header(StoredModel):
     seats: Mapping[int, str] = {}
     timeout_seconds: float | None = None
     branch: BranchOrigin | None = None
+
+    @property
+    def side_names(self) -> tuple[str, ...]:
+        """Names of the players; partners with one name get it once."""
+        alike = tuple(dict.fromkeys(self.players))
+        has_partners = len(alike) == _SIDE_COUNT < len(self.players)
+        return alike if has_partners else self.names or self.players
 
     def player_name(self, index: int | None) -> str:
         """Return the display name of a player, `?` if there is none."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from markupsafe import Markup
 
 from cardsharp.analysis.action_labels import LabelAction, action_labels, label_decision
+from cardsharp.analysis.judged_match import SIDE_COUNT
 from cardsharp.analysis.replay import (
     BranchOrigin,
     Header,
@@ -21,8 +22,6 @@ from cardsharp.pages.board_renderer import BoardRenderer
 from cardsharp.play.catalog import get_game as game_called
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchRecord, MatchStatus, MoveRecord
-
-_SIDE_COUNT = 2  # sides of a game of partners
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class RenderedMatch:
     @property
     def side_names(self) -> tuple[str, ...]:
         """Names of the sides."""
-        return side_names(self.header)
+        return self.header.side_names
 
     @cached_property
     def steps(self) -> list[RenderedStep]:
@@ -90,7 +89,7 @@ class RenderedMatch:
     def step_times(self) -> list[str]:
         """UTC time of each step and the seconds since the last one; "" if not recorded."""
         moments = [frame.step.played_at for frame in self.steps]
-        if len({*moments} - {None}) < _SIDE_COUNT:  # of a match that took no time
+        if len({*moments} - {None}) < SIDE_COUNT:  # of a match that took no time
             return [""] * len(moments)
         return [
             _format_step_time(at, previous)
@@ -117,14 +116,6 @@ def _format_step_time(at: datetime | None, previous: datetime | None) -> str:
         return ""
     took = "" if previous is None else f", {(at - previous).total_seconds():.1f} s"
     return f"{at.astimezone(UTC):%H:%M:%S}{took}"
-
-
-def side_names(header: Header) -> tuple[str, ...]:
-    """Return the names of the players; partners with one name get it once."""
-    alike = tuple(dict.fromkeys(header.players))
-    return (
-        alike if _SIDE_COUNT == len(alike) < len(header.players) else header.names or header.players
-    )
 
 
 def render_match(
@@ -157,9 +148,9 @@ def _name_players_by_strategy(record: MatchRecord) -> MatchRecord:
     The names of the seats tell a reader nothing.
     """
     header = header_of(record)
-    if header.opponent is None or len(header.names) != _SIDE_COUNT:
+    if header.opponent is None or len(header.names) != SIDE_COUNT:
         return record
-    names = [header.seats.get(seat, header.opponent) for seat in range(_SIDE_COUNT)]
+    names = [header.seats.get(seat, header.opponent) for seat in range(SIDE_COUNT)]
     return replace(record, header={**record.header, "names": names})
 
 

@@ -31,7 +31,6 @@ from cardsharp.pages.rendered_match import (
     RenderedMatch,
     render_branches,
     render_match,
-    side_names,
 )
 from cardsharp.pages.templates import SiteInfo
 from cardsharp.play.catalog import get_game
@@ -298,7 +297,7 @@ def _build_list_row(site: SiteInfo, record: MatchRecord) -> MatchListRow:
     if read_error_of(record) is not None or (record.header and not is_match_of(None, record)):
         return MatchListRow(link, live, record.match_id, ("", "cannot be read", "", ""))
     header, outcome = header_of(record), outcome_of(record)
-    players = " v ".join(side_names(header)) or record.match_id
+    players = " v ".join(header.side_names) or record.match_id
     scores = None if outcome is None else outcome.scores
     score = " : ".join(map(str, scores or ()))
     result = "" if outcome is None else outcome.result

@@ -33,8 +33,7 @@ from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
     position_from_view,
 )
 from cardsharp.games.deadmansdraw.arena_bot.settings import MIN_UNWATCHED_TURN
-from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
-from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView, parse_timestamp
 from cardsharp.games.deadmansdraw.cards import Card
 from cardsharp.games.deadmansdraw.events import Event, EventType
 from cardsharp.games.deadmansdraw.fallback import decide_in_time, fallback_for_unreadable_match

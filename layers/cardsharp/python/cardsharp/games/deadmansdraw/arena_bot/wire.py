@@ -9,7 +9,7 @@ import json
 import logging
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cache, lru_cache, partial
 from typing import Annotated, Any, TypeVar
 
@@ -161,18 +161,6 @@ parse_hello = partial(_parse, TypeAdapter(HelloView), description="the arena's g
 
 parse_players = partial(_parse, TypeAdapter(list[PlayerView]), description="a list of players")
 """The answer of GET /api/players; raises Garbled."""
-
-
-def parse_timestamp(text: str) -> datetime | None:
-    """Return the moment of a view's time, None if it cannot be read.
-
-    Times are parsed only where one is needed, so that a newer server's format stops no match.
-    """
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def match_params_json(params: MatchParams) -> dict[str, object]:

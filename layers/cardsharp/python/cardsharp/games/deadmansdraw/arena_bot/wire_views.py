@@ -13,7 +13,7 @@ Field names are those of the server in snake case, e.g. `match_ended_winner_idx`
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from pydantic import (
@@ -35,6 +35,18 @@ from cardsharp.games.deadmansdraw.cards import Card, Suit
 _NO_LIMIT_SECONDS = 10**7  # seconds beyond which a limit is none: four months
 _SUIT_BY_NAME: Mapping[str, Suit] = {suit.value: suit for suit in Suit}
 _EFFECT_BY_NAME: Mapping[str, EffectType] = {effect.value: effect for effect in EffectType}
+
+
+def parse_timestamp(text: str) -> datetime | None:
+    """Return the moment of a view's time, None if it cannot be read.
+
+    Times are parsed only where one is needed, so that a newer server's format stops no match.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _parse_card(raw: object) -> Card:

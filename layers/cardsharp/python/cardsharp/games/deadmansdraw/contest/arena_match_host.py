@@ -16,11 +16,12 @@ from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
     count_turn_results_and_moves,
     past_move_from_view,
 )
-from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams, parse_timestamp
+from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     MatchCreatedView,
     MatchView,
     PlayerView,
+    parse_timestamp,
 )
 from cardsharp.games.deadmansdraw.position import PastMove
 

@@ -6,8 +6,11 @@ from itertools import pairwise
 from pydantic import ValidationError
 
 from cardsharp.errors import InvalidInput
-from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
-from cardsharp.games.deadmansdraw.arena_bot.wire_views import CreationParamsView, MatchView
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
+    CreationParamsView,
+    MatchView,
+    parse_timestamp,
+)
 from cardsharp.games.deadmansdraw.cards import (
     SERVER_DECK,
     cards_without,

@@ -12,8 +12,7 @@ from cardsharp.analysis.replay import ReplayStep, StoredDecision, StoredModel, p
 from cardsharp.errors import StoreError
 from cardsharp.games.deadmansdraw.actions import ActionType
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import past_move_from_view
-from cardsharp.games.deadmansdraw.arena_bot.wire import parse_timestamp
-from cardsharp.games.deadmansdraw.arena_bot.wire_views import MoveView
+from cardsharp.games.deadmansdraw.arena_bot.wire_views import MoveView, parse_timestamp
 from cardsharp.games.deadmansdraw.cards import Bank, Card, bank_from_cards, deck_sort_key
 from cardsharp.games.deadmansdraw.events import (
     Event,
