@@ -33,6 +33,7 @@ from cardsharp_tools.executors.process_usage import process_tree
 # (`hang_monitor.Usage`), so a busy machine makes no program late. A late program is killed and
 # started again.
 ANSWER_TIMEOUT = DECISION_TIMEOUT  # for an answer
+MAX_ANSWER_CLOCK_TIME = hang_monitor.WALL_TIME_FACTOR * ANSWER_TIMEOUT  # however busy the machine
 PROGRAM_START_TIMEOUT = timedelta(
     seconds=20
 )  # for the first answer; a match does not wait for so long

@@ -13,9 +13,20 @@ from cardsharp.bot.settings import PREFIX
 from cardsharp.core.private_files import ensure_private_file
 from cardsharp.core.redaction import redact
 from cardsharp_tools.cli.console import print_error, replace_control_char
+from cardsharp_tools.executors.line_process import MAX_ANSWER_CLOCK_TIME
 from cardsharp_tools.local_server.log_filter import RepeatFilter
 
 AWS_PREFIX = "AWS_"
+
+USER_CODE_SETTINGS: Mapping[str, str] = {
+    f"{PREFIX}DECISION_SECONDS": f"{MAX_ANSWER_CLOCK_TIME.total_seconds():g}"
+}
+"""Settings for a strategy that a user wrote.
+
+Its process limits its own processor time and sleep to 2 s. The usual limit of 2 s on the clock
+would also count the time in which a busy machine does other work. A turn's time limits the
+decision too, so that a fallback action is still sent in time.
+"""
 
 MAX_LOG_BYTES = 20_000_000  # bytes after which a log file begins anew
 

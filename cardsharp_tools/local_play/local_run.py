@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from cardsharp.bot.timing import DEFAULT_TIMING
 from cardsharp.core.credentials import Credentials
 from cardsharp.games.deadmansdraw.arena.access.users import ADMIN
 from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
@@ -28,6 +27,7 @@ from cardsharp_tools.local_play.bot_runtime import (
     run_poller_and_workers,
     start_cloud_backend,
 )
+from cardsharp_tools.local_play.handler_environment import USER_CODE_SETTINGS
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,
     OPPONENT_CREDENTIALS,
@@ -37,7 +37,6 @@ from cardsharp_tools.local_play.opponent import (
 from cardsharp_tools.local_server.arena_server import ArenaServer
 
 STALL_TIMEOUT = timedelta(minutes=2)  # without a move before a match is stuck, beyond two turns
-LATEST = timedelta(seconds=8)  # a worker hands on a match in which it has less for a decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +105,8 @@ def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
         )
         opponent = stack.enter_context(OpponentProcess(opponent_config, folder / "opponent.log"))
         cloud = stack.enter_context(start_cloud_backend(config.cloud, folder))
-        limit = decision_timeout_for(config.turn_limit)
-        variables = bot_settings(config.strategy, arena.url, cloud, limit)
-        assembly = stack.enter_context(open_bot_dependencies(variables))
+        variables = bot_settings(config.strategy, arena.url, cloud)
+        assembly = stack.enter_context(open_bot_dependencies({**variables, **USER_CODE_SETTINGS}))
         admin = stack.enter_context(ArenaClient(arena.url, Credentials(ADMIN, password)))
         opponent.wait_until_polling()
 
@@ -121,22 +119,7 @@ def start_local_run(config: LocalRunConfig, folder: Path) -> Iterator[LocalRun]:
         yield LocalRun(config, assembly, admin, opponent.check)
 
 
-def decision_timeout_for(turn_timeout: timedelta) -> timedelta:
-    """Return the wall-clock timeout of a decision, for a match with this `turn_timeout`.
-
-    A user's strategy has 2 s of processor time in a process of its own. On the clock this
-    takes longer if the machine does other things; it must only leave time for a fallback
-    action.
-    """
-    return max(DEFAULT_TIMING.decision_timeout, min(turn_timeout * 0.8, LATEST))
-
-
-def bot_settings(
-    strategy: str,
-    url: str,
-    cloud: Mapping[str, str],
-    decision: timedelta = DEFAULT_TIMING.decision_timeout,
-) -> dict[str, str]:
+def bot_settings(strategy: str, url: str, cloud: Mapping[str, str]) -> dict[str, str]:
     """Return the bot's settings for a private arena, which it may poll often."""
     return {
         "CARDSHARP_ARENA_URL": url,
@@ -145,6 +128,5 @@ def bot_settings(
         "CARDSHARP_STRATEGY": strategy,
         "CARDSHARP_PACE_SECONDS": "0.2",
         "CARDSHARP_WATCH_SECONDS": "0.1",
-        "CARDSHARP_DECISION_SECONDS": str(decision.total_seconds()),
         **cloud,
     }

@@ -23,6 +23,7 @@ from cardsharp_tools.local_cloud.lambda_events import (
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import LOCAL_WORKER_TIME, run_poller_and_workers
 from cardsharp_tools.local_play.handler_environment import (
+    USER_CODE_SETTINGS,
     Notify,
     forward_warnings,
     override_settings_environment,
@@ -53,12 +54,19 @@ def match_outcome(dependencies: SeatDependencies, match_id: str) -> Body | None:
 
 
 @contextmanager
-def run_workers(store: Path, notify: Notify, concurrency: int) -> Iterator[SeatDependencies]:
+def run_workers(
+    store: Path, notify: Notify, concurrency: int, *, is_user_code: bool = False
+) -> Iterator[SeatDependencies]:
     """Run workers for up to `concurrency` seats; `notify` gets their failures.
 
+    With `is_user_code` the strategies of the seats are a user's, in processes of their own.
     Raises `ConfigError` if they cannot be run.
     """
-    variables = {"CARDSHARP_STORE": f"sqlite:{store}", "CARDSHARP_QUEUE": f"memory:{uuid4().hex}"}
+    variables = {
+        **(USER_CODE_SETTINGS if is_user_code else {}),
+        "CARDSHARP_STORE": f"sqlite:{store}",
+        "CARDSHARP_QUEUE": f"memory:{uuid4().hex}",
+    }
     if (proxy := os.environ.get(PROXY)) is not None:
         variables[PROXY] = proxy
     with override_settings_environment(variables), ExitStack() as stack:

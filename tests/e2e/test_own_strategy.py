@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli import Cli, write_strategy_file
+from support.arena_server import ADMIN_PASSWORD
+from support.cli import TEAM_1_ID, TEAM_1_PASSWORD, Cli, start_program, write_strategy_file
 from support.waiting import HANG_SECONDS
 
+from cardsharp.games.deadmansdraw.arena.config import ArenaConfig
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.executors.strategy_reference import BuiltIn, Weights
 from cardsharp_tools.lab.native_engines import find_native_function
+from cardsharp_tools.local_server.arena_server import ArenaServer
 
 
 def test_a_new_file_can_start_from_a_built_in_strategy(cli: Cli, tmp_path: Path) -> None:
@@ -193,6 +196,69 @@ def test_strict_stops_at_the_first_fault(cli: Cli, tmp_path: Path) -> None:
     )
     assert result.code == 1
     assert "strict.py, line 13, in decide: return 1 / 0" in result.err
+
+
+CONCURRENT_PREAMBLE = (
+    "import threading; from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor; "
+    "from multiprocessing import Pool"
+)
+CONCURRENT_BODY = """box = []
+        thread = threading.Thread(target=box.append, args=(1,))
+        thread.start()
+        thread.join()
+        with ThreadPoolExecutor(1) as threads:
+            box += threads.map(abs, [-2])
+        if not hasattr(self, "pool"):
+            self.pool = Pool(1)
+            with ProcessPoolExecutor(1) as processes:
+                box += processes.map(next_number, [2])
+        box += self.pool.map(next_number, [3])
+        return Decision(position.legal_actions()[0], str(box))
+
+def next_number(number):
+    return number + 1
+"""
+
+
+@pytest.mark.parametrize("command", ["lab duel", "play", "bot"])
+def test_threads_and_processes_of_a_strategy_work_wherever_it_decides(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """It may start threads, and by `multiprocessing` processes that call its functions."""
+    file = write_strategy_file(tmp_path, "crowd", CONCURRENT_BODY, CONCURRENT_PREAMBLE)
+    if command == "lab duel":
+        result = cli(*command.split(), file, "draw-2", "--pairs", "1", "--workers", "1")
+        assert result.code == 0, result.err
+        return
+    if command == "play":
+        result = cli("play", "--strategy", file, "--opponent", "draw-2", "--strict")
+        assert result.code == 0, result.err
+    else:
+        monkeypatch.setenv("CARDSHARP_PASSWORD", TEAM_1_PASSWORD)
+        with ArenaServer(ArenaConfig(admin_password=ADMIN_PASSWORD)) as arena:
+            arena.create_match_and_get_id([TEAM_1_ID, TEAM_1_ID])
+            options = ("--url", arena.url, "--user", TEAM_1_ID, "--once", "--strategy", file)
+            with start_program("bot", *options) as process:
+                _, err = process.communicate(timeout=HANG_SECONDS)
+            assert process.returncode == 0, err
+    moves = [move for turn in cli("show", "--json").json()["turns"] for move in turn["moves"]]
+    decisions = [move["decision"] for move in moves if move["decision"] is not None]
+    assert decisions[0]["reason"] == "[1, 2, 3, 4]"
+    assert {decision["fault"] for decision in decisions} == {None}
+
+
+@pytest.mark.parametrize("command", ["lab duel", "play --strategy", "bot --once --strategy"])
+def test_a_relative_import_is_refused_in_a_sentence_wherever_a_strategy_decides(
+    cli: Cli, tmp_path: Path, command: str
+) -> None:
+    file = write_strategy_file(tmp_path, "near", "pass", "from .helper import best")
+    result = cli(*command.split(), file, *["draw-2"] * (command == "lab duel"))
+    assert result.code == ExitCode.USAGE
+    assert "near.py, line 1, fails: " in result.err
+    assert (
+        "a strategy file is not part of a package, so relative imports do not work; write "
+        "`from helper import ...` or `import helper`" in result.err
+    )
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")

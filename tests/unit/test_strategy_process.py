@@ -16,6 +16,7 @@ from support.games import game_simulation, mount_samples
 from support.positions import position
 from support.waiting import HANG_SECONDS
 
+from cardsharp.core.limits import DECISION_TIMEOUT
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.actions import DRAW
 from cardsharp.games.deadmansdraw.fallback import DECISION_RUNNER
@@ -27,6 +28,11 @@ from cardsharp_tools.cli.commands.new import new
 from cardsharp_tools.executors import line_process, strategy_import
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import parse_strategy
+from cardsharp_tools.games.deadmansdraw.arena_options import (
+    ArenaOptions,
+    bot_environment_from_options,
+)
+from cardsharp_tools.local_play.seat_orders import run_workers
 
 VALID_CODE = (
     "print('I see', len(position.unseen)); DO = Decision(position.legal_actions()[0], 'why')"
@@ -116,6 +122,23 @@ def test_a_new_process_imports_the_file_outside_the_time_of_a_decision(
     for _ in range(2):
         fault = decide_with(strategy).error
         assert "the strategy ended the process (os._exit(3)) (slow.py, line 13" in str(fault)
+
+
+def test_at_an_arena_a_busy_machine_makes_no_strategy_of_a_user_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process limits its processor time itself; a built-in strategy has 2 s on the clock."""
+    name, options = "CARDSHARP_DECISION_SECONDS", ArenaOptions(url="http://localhost", user="1")
+    monkeypatch.setenv("CARDSHARP_PASSWORD", "secret")
+    file = parse_strategy(write_strategy_file(tmp_path, "mine", "pass"))
+    assert bot_environment_from_options(options, file)[name] == "60"
+    assert name not in bot_environment_from_options(options, parse_strategy("captain"))
+    monkeypatch.setenv(name, "3")
+    assert bot_environment_from_options(options, file)[name] == "3"
+    with run_workers(tmp_path / "log.db", print, 1, is_user_code=True) as dependencies:
+        assert dependencies.settings.decision_timeout == timedelta(minutes=1)
+    with run_workers(tmp_path / "log.db", print, 1) as dependencies:
+        assert dependencies.settings.decision_timeout == DECISION_TIMEOUT
 
 
 def test_dice_continue_identically_when_a_crashed_process_is_replaced(tmp_path: Path) -> None:

@@ -70,6 +70,11 @@ class JoinGameOptions(CommandOptions):
     as_json: Annotated[bool, Parameter(name="--json")] = False
     """Print one JSON document per line."""
 
+    @property
+    def is_user_code(self) -> bool:
+        """True if a user wrote the strategy."""
+        return self.strategy is not None and self.strategy.is_user_code
+
     def join_game_order(self, game: Game, match: str | None) -> Mapping[str, object]:
         """Return the order to join a game; raise `ConfigError` for an unknown strategy."""
         strategy = register_strategy(self.strategy or BuiltIn(game.default_strategy), game)
@@ -94,7 +99,7 @@ def _play_games(game: Game, options: JoinGameOptions) -> int:
         game.check_order.load()(seat_order)
     with (
         redirect_telemetry(data_folder() / "bot.log"),
-        run_workers(store, print_notice, 1) as dependencies,
+        run_workers(store, print_notice, 1, is_user_code=options.is_user_code) as dependencies,
     ):
         match = place_join_game_order(game, seat_order)
         location = f"in game {options.game} at {options.url}"
@@ -124,7 +129,7 @@ def _attend_public_games(game: Game, options: JoinGameOptions, store: Path) -> N
     options.join_game_order(game, None)
     lobby(options.url)  # before anybody waits for what is none
     print_notice(f"{options.nickname} plays in public games at {options.url}; Ctrl-C stops it.")
-    seats = run_workers(store, print_notice, options.concurrency)
+    seats = run_workers(store, print_notice, options.concurrency, is_user_code=options.is_user_code)
     with redirect_telemetry(data_folder() / "bot.log"), seats as dependencies:
         for _ in poll_and_join_public_games(game, options, dependencies, lobby):
             dependencies.dispatcher.clock.sleep(_POLL_INTERVAL)

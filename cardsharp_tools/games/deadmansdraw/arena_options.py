@@ -23,6 +23,7 @@ from cardsharp_tools.cli.options import CommandOptions, ProxyAddress
 from cardsharp_tools.cli.strategy_option import UserCodeOptions
 from cardsharp_tools.executors.strategy_file import register_strategy, source_version
 from cardsharp_tools.executors.strategy_reference import StrategyReference
+from cardsharp_tools.local_play.handler_environment import USER_CODE_SETTINGS
 from cardsharp_tools.match_sources.match_logs import default_store
 
 _FLAGS_BY_VARIABLE = {
@@ -88,6 +89,8 @@ def bot_environment_from_options(
             f"'{ADMIN}' is the arena's organiser, who plays no matches. Give the id of a player "
             "(--user or CARDSHARP_USER), such as 636438380ee778617e6e5be8."
         )
+    if strategy is not None and strategy.is_user_code:
+        environment = {**USER_CODE_SETTINGS, **environment}
     environment.setdefault("CARDSHARP_STORE", default_store())
     environment.setdefault("CARDSHARP_QUEUE", f"memory:{uuid.uuid4()}")
     if not {"CARDSHARP_PASSWORD", "CARDSHARP_SECRET_ID"} & environment.keys():

@@ -66,10 +66,10 @@ def call_guarded(
 ) -> GuardedResult[T]:
     """Call `func`, a strategy's code, and return its result or its error.
 
-    With a `timeout` the call runs in a separate daemon thread. A late call is interrupted where it
-    is. Code that is not Python notices the interruption only when it returns; the daemon thread
-    does not keep the process alive. A strategy in another process first runs `ready`, which has its
-    own timeout.
+    With a `timeout`, a limit on the clock, the call runs in a separate daemon thread. A late call
+    is interrupted where it is. Code that is not Python notices the interruption only when it
+    returns; the daemon thread does not keep the process alive. A strategy in another process also
+    limits the processor time of that process itself.
 
     Without a timeout, `locates` calls `decide` once more after an unusable result, to find the line
     that returned it.
@@ -77,9 +77,6 @@ def call_guarded(
     page = _OutputBuffer()
     if timeout is None:
         return _run_guarded(func, strategy, page, locates=locates)
-    ready: Callable[[], Any] | None = getattr(strategy, "ready", None)
-    if ready is not None and (unready := _run_guarded(ready, strategy, page)).error is not None:
-        return unready
     results: SimpleQueue[GuardedResult[T]] = SimpleQueue()
     thread = threading.Thread(
         target=lambda: results.put(_run_guarded(func, strategy, page)), name="decision", daemon=True

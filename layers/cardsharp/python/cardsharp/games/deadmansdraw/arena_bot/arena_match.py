@@ -22,6 +22,7 @@ from cardsharp.bot.error_policy import is_action_rejected
 from cardsharp.client.remote_clock import NEVER_BOUNDS, RemoteClock, TimeBounds
 from cardsharp.client.request_budget import MAX_ACTION_WAIT_SHARE, RequestPriority
 from cardsharp.core.clock import Clock
+from cardsharp.core.limits import DECISION_TIMEOUT
 from cardsharp.errors import NotFound, RequestRejected
 from cardsharp.games.deadmansdraw.actions import END_TURN, Action
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaBotPlayer, BotAndDummySeats
@@ -57,6 +58,7 @@ _log = logging.getLogger("cardsharp.bot")
 
 MAX_BUDGET_WAIT = timedelta(seconds=5)  # so long at most the budget holds back a turn or a wait
 DELAY_RESERVE = 1.5  # times the arena's delay: it grows while an action waits to be sent
+MAX_DECISION_SHARE = 0.8  # of a turn's remaining time, for a longer limit than the usual one
 REREAD_DELAY = timedelta(seconds=2)  # a turn that may be over is looked at again by then
 NO_SUCH_MATCH = "Match does not exist."  # the arena's own words (docs/spec/arena.md section 4)
 
@@ -272,7 +274,11 @@ class ArenaTurn(NamedTuple):
             self.match.clock.sleep(min(over, REREAD_DELAY))
             return None
         delay = self.seat.client.session_state.expected_extra_latency
-        timeout = min(timeout, max(remaining - delay, remaining / 4))  # the action takes the rest
+        timeout = min(
+            timeout,
+            max(DECISION_TIMEOUT, MAX_DECISION_SHARE * remaining),
+            max(remaining - delay, remaining / 4),  # the action takes the rest
+        )
         return decide_in_time(
             self.seat.strategy, self.position, timeout, monotonic, rejected_actions
         )
