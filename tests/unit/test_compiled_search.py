@@ -6,43 +6,32 @@ What needs the library is skipped where it is not built: there is no C compiler 
 
 import gc
 import json
-import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator
 from copy import copy
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from random import Random
 from weakref import WeakKeyDictionary
 
 import pytest
 from support.case_counts import case_count
-from support.recordings import SAMPLE, RecordedMatches, parametrize_sample_and_all, recorded_views
+from support.positions import position as make_position
+from support.recordings import SAMPLE, RecordedMatches, parametrize_sample_and_all
+from support.search_builds import ZIG_PYTHON, run_build_script
+from support.search_comparison import SEVERAL_LIMITS, evaluate, recorded_positions
 
-from cardsharp.games.deadmansdraw.arena_bot.position_from_view import position_from_view
+from cardsharp.games.deadmansdraw.actions import END_TURN
 from cardsharp.games.deadmansdraw.history.arena_import import parse_arena_match
 from cardsharp.games.deadmansdraw.history.decisions import steps_with_positions
 from cardsharp.games.deadmansdraw.luck import luck_of
-from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
-from cardsharp.games.deadmansdraw.strategies import captain
-from cardsharp.games.deadmansdraw.strategies.captain import (
-    WEIGHT_FILE,
-    Captain,
-    OptionEvaluator,
-    is_standard_deck,
-)
+from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE, captain, is_standard_deck
 from cardsharp.games.deadmansdraw.strategies.search import compiled_search
 from cardsharp.games.deadmansdraw.strategies.search.compiled_search import (
     DISABLE_VARIABLE,
-    SEARCH_SOURCES,
     build_turn_search,
     find_search_library,
-)
-from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
-    SHORT_LIMITS,
-    SearchLimits,
 )
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
@@ -50,31 +39,6 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 needs_library = pytest.mark.skipif(
     find_search_library() is None, reason="needs the compiled search, which a C compiler builds"
 )
-BUILD_SCRIPT = SEARCH_SOURCES / "build_library.py"
-ZIG_PYTHON = Path(__file__).parents[2] / ".venv-zig" / "bin" / "python"
-LIMITS = (
-    SearchLimits(),
-    SHORT_LIMITS,
-    SearchLimits(max_depth=3, max_second_draws=2, samples=2, root_samples=3),
-    SearchLimits(endgame_cards=8, max_leaves=500),
-)
-
-
-def recorded_positions(matches: RecordedMatches) -> Iterator[DeadMansDrawPosition]:
-    for match in matches.created_matches():
-        for recorded_view in recorded_views(match):
-            player = recorded_view.view.active_player_index
-            if player is not None:
-                yield position_from_view(recorded_view.view, player)
-
-
-def evaluate(position: DeadMansDrawPosition, limits: SearchLimits) -> tuple[object, object, int]:
-    """Return the decision with the values of all options, and the number of evaluated leaves."""
-    captain._solve_endgame.cache_clear()
-    model = load_model(WEIGHT_FILE)
-    evaluator = OptionEvaluator(position, build_turn_search(model, limits))
-    options = evaluator.evaluate_options()
-    return (Captain(model, limits).decide(position), options, evaluator.evaluated_turn_end_count)
 
 
 @needs_library
@@ -87,13 +51,24 @@ def test_every_recorded_position_has_the_same_decision(
     for number, position in enumerate(recorded_positions(matches)):
         if number % step or not is_standard_deck(position):
             continue
-        limits = LIMITS[count % len(LIMITS)] if count % 3 else LIMITS[0]
+        limits = SEVERAL_LIMITS[count % len(SEVERAL_LIMITS) if count % 3 else 0]
         monkeypatch.setenv(DISABLE_VARIABLE, "1")
         compiled = evaluate(position, limits)
         monkeypatch.setenv(DISABLE_VARIABLE, "0")
         assert compiled == evaluate(position, limits), position
         count += 1
     assert count > 0.9 * matches.min_step_count / step
+
+
+@pytest.mark.parametrize("value", ["0", "1"])
+def test_a_draw_from_an_empty_pile_is_worth_what_banking_is(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A match may begin with an empty pile and cards in the play area."""
+    monkeypatch.setenv(DISABLE_VARIABLE, value)
+    position = make_position(area="Mermaid6 Key5", discard="Anchor2 Hook2", unseen="")
+    draw, stop = captain(Random(0)).decide(position).options
+    assert (draw.value, stop.value, stop.action) == (1.0, 1.0, END_TURN)
 
 
 @needs_library
@@ -146,23 +121,13 @@ def test_a_library_that_cannot_be_used_is_left_out(
     assert type(build_turn_search(load_model(WEIGHT_FILE))) is TurnSearch
 
 
-def run_build_script(*arguments: str, python: Path | str = sys.executable, path: str) -> str:
-    return subprocess.run(  # noqa: S603 - our own script
-        [python, BUILD_SCRIPT, *arguments],
-        env={"PATH": path, "HOME": os.environ.get("HOME", "/")},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-
-
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_the_script_builds_the_library_of_this_machine_with_equal_bytes(tmp_path: Path) -> None:
     libraries = []
     for name in ("first", "second"):
         folder = tmp_path / name
         folder.mkdir()
-        assert run_build_script("--into", str(folder), path=os.environ["PATH"]) == ""
+        assert run_build_script("--into", str(folder)) == ""
         [library] = folder.iterdir()
         assert library.name == compiled_search._LIBRARY_NAME
         libraries.append(library.read_bytes())
@@ -185,7 +150,7 @@ def test_the_libraries_of_both_processors_have_equal_bytes_and_this_one_decides_
     for folder in folders:
         folder.mkdir()
         options = ("--into", str(folder), "x86_64", "aarch64")
-        assert run_build_script(*options, python=ZIG_PYTHON, path=os.environ["PATH"]) == ""
+        assert run_build_script(*options, python=ZIG_PYTHON) == ""
     names = {"search-linux-x86_64.so": 62, "search-linux-aarch64.so": 183}
     for name, machine in names.items():
         first, second = ((folder / name).read_bytes() for folder in folders)
@@ -204,6 +169,6 @@ def test_the_libraries_of_both_processors_have_equal_bytes_and_this_one_decides_
     monkeypatch.setattr(compiled_search, "_layers", WeakKeyDictionary())
     for position in islice(recorded_positions(SAMPLE), 60, 1500, 30):
         monkeypatch.setenv(DISABLE_VARIABLE, "1")
-        compiled = evaluate(position, LIMITS[0])
+        compiled = evaluate(position, SEVERAL_LIMITS[0])
         monkeypatch.setenv(DISABLE_VARIABLE, "0")
-        assert compiled == evaluate(position, LIMITS[0])
+        assert compiled == evaluate(position, SEVERAL_LIMITS[0])

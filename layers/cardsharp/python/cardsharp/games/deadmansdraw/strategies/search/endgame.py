@@ -140,6 +140,8 @@ class EndgameSolver:
             return self.value_of_placing(
                 turn.without_draw_pile_card(turn.known_top), turn.known_top, kraken_draws
             )
+        if not turn.draw_pile:  # only a match that begins without one: a draw then banks
+            return self.value_of_ending_turn(turn)
         total = 0.0
         for card in card_numbers_in(turn.draw_pile):
             total += self.value_of_placing(turn.without_draw_pile_card(card), card, kraken_draws)

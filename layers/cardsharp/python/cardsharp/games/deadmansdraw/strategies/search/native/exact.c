@@ -338,6 +338,7 @@ static double next(Exact *exact, const Position *at, Card card, int owed) {
 }
 
 static double draw(Exact *exact, const Position *at, int owed) {
+    if (!at->pile) return stop(exact, at, NO_CARD); /* of a match that begins without one */
     double sum = 0.0;
     for (Cards rest = at->pile; rest; rest &= rest - 1) sum += next(exact, at, lowest(rest), owed);
     return sum / count(at->pile);
