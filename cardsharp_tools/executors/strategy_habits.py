@@ -9,6 +9,7 @@ import random
 import sys
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
@@ -82,15 +83,17 @@ class GlobalStateMonitor:
 
     def hints(self) -> list[str]:
         """Return the hints about the file, each in one to three sentences."""
-        file = getattr(self._module, "__file__", None)
-        tree = _parse_source(file)
-        name = "The strategy" if file is None else Path(file).name
-        hints = [self._build_randomness_hint(name, tree)] if self._random_module else []
         changed = [
             variable
             for variable, change_count in self._change_counts.items()
             if change_count >= MIN_GLOBAL_CHANGES
         ]
+        if not self._random_module and not changed:
+            return []  # as after most decisions: parsing the file takes longer than they do
+        file = getattr(self._module, "__file__", None)
+        tree = _parse_source(file)
+        name = "The strategy" if file is None else Path(file).name
+        hints = [self._build_randomness_hint(name, tree)] if self._random_module else []
         if changed:
             line = next(_find_assignment_lines(tree, changed[0]), 0)
             location = f"{name}, line {line}" if line else name
@@ -124,6 +127,7 @@ def _read_numpy_state() -> object:
     return state["key"].tobytes(), state["pos"]
 
 
+@cache
 def _parse_source(file: str | None) -> ast.Module:
     """Return the syntax tree of the file; empty if it cannot be read."""
     try:

@@ -27,6 +27,12 @@ from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
 from cardsharp_tools.executors.line_process import LineProcess
+from cardsharp_tools.executors.move_history import (
+    Moves,
+    move_history,
+    shared_move_count,
+    without_first_moves,
+)
 from cardsharp_tools.executors.path_quoting import unquote_path
 from cardsharp_tools.executors.private_random import PrivateRandom, private_rng
 from cardsharp_tools.executors.strategy_hints import record_decision
@@ -142,6 +148,7 @@ class StrategyProcess(SubprocessStrategy):
         self._rng_or_stopwatch = (
             None if isinstance(rng_or_stopwatch, SystemRandom) else rng_or_stopwatch
         )  # a SystemRandom has no state that could be sent to the process
+        self._sent_moves: Moves | None = None  # that the process knows; None before a request
 
     def decide(self, position: Any) -> Decision[Any]:  # noqa: ANN401 - any game's
         """Return the strategy's decision.
@@ -149,10 +156,9 @@ class StrategyProcess(SubprocessStrategy):
         Raises `InvalidDecision`, with the place in the file, if it fails or is late.
         """
         self.wait_until_imported()
-        request = pickle.dumps((self._player_number, self._rng_or_stopwatch, position))
         try:
             with self.lock_and_restart_on_failure():
-                response = _parse_answer(self.request(request))
+                response = _parse_answer(self.request(self._encode_request(position)))
         except InvalidDecision as unfit:
             print(unfit.trace, end="")  # noqa: T201 - kept, as from any strategy
             raise InvalidDecision(str(unfit)) from None
@@ -170,6 +176,21 @@ class StrategyProcess(SubprocessStrategy):
         decision: Decision[Any] = codec.decision(allowed[response.action], response.reason, options)
         return decision
 
+    def _encode_request(self, position: object) -> bytes:
+        """Return the message that asks for a decision; encode each request once.
+
+        The first one has the random numbers of the player. The others have the number of moves
+        that the process knows from the last position, and a position without these moves.
+        """
+        if self._sent_moves is None:
+            message = pickle.dumps((self._player_number, self._rng_or_stopwatch, position))
+        else:
+            count = shared_move_count(position, self._sent_moves)
+            new_part = without_first_moves(position, count)
+            message = pickle.dumps((self._player_number, count, new_part))
+        self._sent_moves = move_history(position)
+        return message
+
     def wait_until_imported(self) -> None:
         """Wait until the file is imported; raise `InvalidDecision` if that fails or is late.
 
@@ -183,6 +204,7 @@ class StrategyProcess(SubprocessStrategy):
     def restart(self) -> None:
         """Continue with a new process and a new RNG, because the old RNG's draws are used up."""
         super().restart()
+        self._sent_moves = None
         if isinstance(self._rng_or_stopwatch, Random):
             self._rng_or_stopwatch = PrivateRandom(self._rng_or_stopwatch.getrandbits(64))
 

@@ -1,8 +1,9 @@
 """Worker process of one strategy file: it reads pickled positions and answers in JSON.
 
-`python -m cardsharp_tools.executors.strategy_worker GAME FILE`. The parent unpickles nothing,
-because unpickling would run code that a strategy chose. So an answer names an action by its index
-among those that the game offers. If the code hangs or ends this process, the stack is on stderr.
+`python -m cardsharp_tools.executors.strategy_worker GAME FILE`. From its second request on it gets
+the new moves of a match only, and knows the others. The parent unpickles nothing, because
+unpickling would run code that a strategy chose. So an answer names an action by its index among
+those that the game offers. If the code hangs or ends this process, the stack is on stderr.
 """
 
 import faulthandler
@@ -23,6 +24,7 @@ from cardsharp.play.guarded_call import MAX_STDOUT_CHARS, InvalidDecision, call_
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import crash_report, hang_monitor
+from cardsharp_tools.executors.move_history import Moves, move_history, with_first_moves
 from cardsharp_tools.executors.path_quoting import quote_path
 from cardsharp_tools.executors.strategy_habits import GlobalStateMonitor, time_without_cpu_wait
 from cardsharp_tools.executors.strategy_import import import_strategy_file
@@ -63,19 +65,23 @@ def _answer_requests(game: Game, name: str, requests: IO[bytes], responses: IO[s
     """Answer each request; build a new strategy if the request is for another player."""
     translation, decider = game.program_protocol.load(), game.decision_runner.load()  # type: ignore[union-attr]
     player, strategy, state, this = 0, None, None, os.getpid()
+    moves: Moves = ()
     while True:
         faulthandler.cancel_dump_traceback_later()
         try:
-            player_number, rng_or_stopwatch, position = pickle.load(requests)  # noqa: S301 - from our parent
+            player_number, rng_or_count, position = pickle.load(requests)  # noqa: S301 - from our parent
         except EOFError:
             return
         faulthandler.dump_traceback_later(MAX_WORK_SECONDS, exit=True)
         if player_number != player or strategy is None:
-            rng_or_stopwatch = SystemRandom() if rng_or_stopwatch is None else rng_or_stopwatch
+            rng_or_stopwatch = SystemRandom() if rng_or_count is None else rng_or_count
             player, strategy = (
                 player_number,
                 registry_for(game.strategy_package).build(name, rng_or_stopwatch),
             )
+        else:  # the number of moves that are known from the last position
+            position = with_first_moves(position, moves[:rng_or_count])
+        moves = move_history(position)
         current_strategy: Any = strategy
         state = state or GlobalStateMonitor(current_strategy)
         state.record_state()

@@ -1,18 +1,22 @@
 """Strategy file in its own process: faults, crashes, time limits and captured output."""
 
+import pickle
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from random import Random
 from time import monotonic
 from types import SimpleNamespace
+from typing import Any
+from zlib import crc32
 
 import pytest
 from support.cli import write_strategy_file
-from support.games import game_simulation, mount_samples
+from support.games import game_simulation, match_states, mount_samples
 from support.positions import position
 from support.waiting import HANG_SECONDS
 
@@ -161,6 +165,36 @@ def test_dice_continue_identically_when_a_crashed_process_is_replaced(tmp_path: 
     first_roll, _, second_roll = roll_with_crash()
     assert first_roll != second_roll
     assert roll_with_crash()[::2] == [first_roll, second_roll]
+
+
+def test_a_file_gets_only_new_moves_and_sees_the_whole_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = """if len(position.history) == 4: position.history[99]
+        text = repr((position, position.history))
+        from zlib import crc32
+        return Decision(position.legal_actions()[0], str(crc32(text.encode())))"""
+    file = write_strategy_file(tmp_path, "reads", body)
+    strategy: Any = build(register_strategy(parse_strategy(file)), Random(0))
+    sizes, request = list[int](), strategy.request
+    monkeypatch.setattr(
+        strategy, "request", lambda message: sizes.append(len(message)) or request(message)
+    )
+    simulation, faults = game_simulation(get_game("deadmansdraw")), 0
+    for state in islice(match_states(simulation, 5), 30):
+        seen = simulation.current_position(state)
+        try:
+            reason = strategy.decide(seen).reason
+        except InvalidDecision:  # the process goes on, and knows this position too
+            faults += 1
+            continue
+        assert reason == str(crc32(repr((seen, seen.history)).encode()))
+    assert (len(sizes), faults) == (30, 1)
+    whole_size = len(pickle.dumps(seen))
+    assert max(sizes[1:]) < whole_size / 2
+    strategy.restart()
+    assert strategy.decide(seen).reason == reason
+    assert sizes[-1] > whole_size
 
 
 def test_strategies_of_hosted_games_run_in_a_process_too(
