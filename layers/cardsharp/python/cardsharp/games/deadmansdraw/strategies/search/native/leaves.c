@@ -131,7 +131,7 @@ int64_t on_sum(const Model *model, Sums sums, const Turn *turn, int64_t stop_sum
     int64_t hope = (-stop_sum >> 20) + HOPES / 2;
     hope = hope < 0 ? 0 : hope >= HOPES ? HOPES - 1 : hope;
     int size = turn->lying < SIZES ? turn->lying : SIZES - 1;
-    return (sums.on + model->size[size] + model->left[(int)turn->left] +
+    return (sums.on + model->size[size] + model->left[left_index(turn->left)] +
             model->risk[16 * busting / turn->left] + model->hope[hope]) *
            KNOT_PARTS;
 }

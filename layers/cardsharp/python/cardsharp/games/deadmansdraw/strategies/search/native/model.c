@@ -95,7 +95,7 @@ int64_t value_sum(const Model *model, Sums sums, int left, Card known) {
         high += model->known[knot + 1][suit_of(known)];
     }
     return sums.value + low * (KNOT_PARTS - part) + high * part +
-           (int64_t)model->lead[left][lead_index(sums.lead)] * KNOT_PARTS;
+           (int64_t)model->lead[left_index(left)][lead_index(sums.lead)] * KNOT_PARTS;
 }
 
 double chance_of(int64_t sum) {

@@ -77,5 +77,7 @@ int64_t value_sum(const Model *model, Sums sums, int left, Card known);
 double chance_of(int64_t sum);
 void knot_of(int left, int *knot, int *part);
 int lead_index(int lead);
+/* The row of a number of cards left, for tables that end with the pile of a usual match. */
+static inline int left_index(int left) { return left < LEFTS ? left : LEFTS - 1; }
 
 #endif

@@ -95,10 +95,11 @@ static const int32_t *suit_sums(Layer *layer, int part, Suit suit, int key, bool
 
 int64_t layer_sum(Layer *layer, const Seen *seen, int64_t odds) {
     const WholePart *part = &layer->parts[seen->part];
-    const int32_t *out = layer->out[seen->part][seen->left];
+    int left = left_index(seen->left);
+    const int32_t *out = layer->out[seen->part][left];
     int32_t hidden[HIDDEN];
     int64_t sum = 0;
-    memcpy(hidden, part->left[seen->left], sizeof hidden);
+    memcpy(hidden, part->left[left], sizeof hidden);
     for (Suit suit = 0; suit < SUITS; suit++) {
         bool lies = seen->lying >> suit & 1;
         add_whole(hidden, suit_sums(layer, seen->part, suit, seen->keys[suit], lies), 1);
