@@ -43,7 +43,7 @@ CONTEST_OPTIONS := $(if $(TEAMS),--teams $(TEAMS)) $(if $(MATCHES),--matches $(M
   $(if $(REPLAY),--replay $(REPLAY))
 
 .PHONY: help play setup format clean lint types check precompile-tests test test-browser test-all \
-  coverage build check-deploy local-cloud bench bench-wakeup bench-connections bench-load \
+  coverage build wheels check-deploy local-cloud bench bench-wakeup bench-connections bench-load \
   bench-games evidence evidence-model-check evidence-seeded-bugs evidence-mutation-test \
   evidence-fault-matrix evidence-rate-limits evidence-chaos evidence-contest \
   evidence-euchre-leaks evidence-research compiled gates cloud bench-wake bench-hold \
@@ -144,6 +144,10 @@ coverage: setup .venv-sam/.setup-done ## Run the fast tests, print the lines tha
 
 build: setup .venv-sam/.setup-done .venv-zig/.setup-done ## Build the files that a deployment uploads to AWS
 	@$(BIN)/python -m cardsharp_tools.build.sam_build
+
+wheels: setup .venv-zig/.setup-done ## Build the wheels for Linux on x86_64 and aarch64 into dist/
+	@for processor in x86_64 aarch64; do \
+	  CARDSHARP_WHEEL_PROCESSOR=$$processor $(BIN)/python -m hatchling build -t wheel; done
 
 check-deploy: setup .venv-sam/.setup-done .venv-checks/.setup-done .venv-zig/.setup-done ## Check the template and the built files: GATES= for one check
 	@$(BIN)/python -m cardsharp_tools.build.gates $(GATES)

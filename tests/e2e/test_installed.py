@@ -13,8 +13,10 @@ import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from support.search_builds import ZIG_PYTHON
 from support.waiting import HANG_SECONDS
 
 from cardsharp_tools.build.emulator_deploy import STACK_SERVICES, deployment_environment
@@ -190,6 +192,101 @@ def test_a_command_with_a_missing_extra_names_the_install_command(
     assert MISSING_EXTRAS[line] in " ".join(process.stderr.split())
 
 
+# --- wheels of one processor --------------------------------------------------------------------
+
+ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
+SEARCH_CHECK = """
+from random import Random
+from cardsharp.games.deadmansdraw.cards import SERVER_DECK, Bank
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import captain
+from cardsharp.games.deadmansdraw.strategies.search import compiled_search
+position = DeadMansDrawPosition(0, (Bank(), Bank()), SERVER_DECK[:1], None, (), SERVER_DECK[9:])
+decision = captain.captain(Random(0)).decide(position)
+print(type(captain.build_turn_search(captain.load_model("captain"))).__name__)
+print(compiled_search.__file__, *(option.value.hex() for option in decision.options))
+"""
+
+
+def build_wheel(folder: Path, processor: str) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    environment = {**os.environ, "CARDSHARP_WHEEL_PROCESSOR": processor}
+    subprocess.run(command, cwd=REPOSITORY_ROOT, env=environment, check=True, capture_output=True)  # noqa: S603
+    [wheel] = folder.glob(f"*-py3-none-manylinux_2_17_{processor}.whl")
+    return wheel
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ZIG_PYTHON.exists(), reason="needs ziglang, which `make build` installs")
+def test_the_wheels_of_both_processors_have_their_library_and_captain_uses_it(
+    tmp_path: Path,
+) -> None:
+    """The wheel of this machine is installed, and its captain decides as in plain Python."""
+    for processor, machine in ELF_MACHINES.items():
+        with ZipFile(build_wheel(tmp_path, processor)) as wheel:
+            [library] = [name for name in wheel.namelist() if name.endswith(".so")]
+            assert library.endswith(f"/native/search-linux-{processor}.so")
+            content = wheel.read(library)
+        assert (content[:4], content[18]) == (b"\x7fELF", machine)
+    [wheel_here] = tmp_path.glob(f"*_{os.uname().machine}.whl")
+    python = tmp_path / "env" / "bin" / "python"
+    run_checked(sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env"))
+    uv = str(Path(sys.executable).with_name("uv"))
+    run_checked(uv, "pip", "install", "--quiet", "--python", str(python), str(wheel_here))
+    results = [
+        run_installed(python, ["-c", SEARCH_CHECK], tmp_path, {"CARDSHARP_NATIVE": value})
+        for value in ("1", "0")
+    ]
+    compiled, plain = (result.stdout.split("\n") for result in results)
+    assert (compiled[0], plain[0]) == ("CompiledTurnSearch", "TurnSearch"), results[0].stderr
+    assert compiled[1] == plain[1]
+    assert compiled[1].startswith(str(tmp_path / "env"))
+    process = run_installed(python.with_name("cardsharp"), ["play", "--seed", "11"], tmp_path)
+    assert process.returncode == 0, process.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "variables", "requirements"),
+    [
+        (os.defpath, {}, []),
+        ("/nonexistent", {}, ["ziglang"]),
+        ("/nonexistent", {"CARDSHARP_NATIVE": "0"}, []),
+        (os.defpath, {"CARDSHARP_WHEEL_PROCESSOR": "aarch64"}, ["ziglang"]),
+    ],
+)
+@pytest.mark.skipif(shutil.which("cc", path=os.defpath) is None, reason="needs a C compiler")
+def test_the_build_asks_for_ziglang_where_it_needs_it(
+    path: str, variables: dict[str, str], requirements: list[str]
+) -> None:
+    code = "from hatchling.build import get_requires_for_build_wheel; "
+    code += "print(*(text.split('==')[0] for text in get_requires_for_build_wheel()))"
+    names = subprocess.check_output(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", code], cwd=REPOSITORY_ROOT, env={"PATH": path, **variables}
+    )
+    assert names.decode().split() == requirements
+
+
+@pytest.mark.slow
+def test_without_any_compiler_the_wheel_is_of_plain_python_and_the_build_says_so(
+    tmp_path: Path,
+) -> None:
+    copy_build_context(tmp_path / "source")
+    for library in (tmp_path / "source").rglob("native/*.so"):
+        library.unlink()
+    process = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=tmp_path / "source",
+        env={"PATH": "/nonexistent", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "without compiled search for this machine" in process.stdout + process.stderr
+    [wheel] = tmp_path.glob("*-py3-none-any.whl")
+    with ZipFile(wheel) as content:
+        assert not [name for name in content.namelist() if name.endswith(".so")]
+
+
 # --- the image ---------------------------------------------------------------------------------
 
 
@@ -198,6 +295,7 @@ DOCKERFILE = (REPOSITORY_ROOT / "Dockerfile").read_text()
 
 def copy_build_context(folder: Path) -> None:
     """Copy into a folder the files that .dockerignore includes."""
+    folder.mkdir(exist_ok=True)
     included_names = re.findall(
         r"^!(.+)$", (REPOSITORY_ROOT / ".dockerignore").read_text(), re.MULTILINE
     )

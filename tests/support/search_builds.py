@@ -13,14 +13,21 @@ _SCRIPT = SEARCH_SOURCES / "build_library.py"
 
 
 def run_build_script(
-    *arguments: str, python: Path | str = sys.executable, path: str | None = None
+    *arguments: str,
+    python: Path | str = sys.executable,
+    path: str | None = None,
+    modules: Path | None = None,
 ) -> str:
-    """Return the output of `build_library.py`; `path` are the folders that have programs."""
+    """Return the output of `build_library.py`.
+
+    `path` are the folders that have programs, and `modules` one more that has modules.
+    """
     return subprocess.run(  # noqa: S603 - our own script
         [python, _SCRIPT, *arguments],
         env={
             "PATH": os.environ["PATH"] if path is None else path,
             "HOME": os.environ.get("HOME", "/"),
+            **({} if modules is None else {"PYTHONPATH": str(modules)}),
         },
         capture_output=True,
         text=True,

@@ -72,6 +72,16 @@ def test_a_draw_from_an_empty_pile_is_worth_what_banking_is(
 
 
 @needs_library
+def test_a_draw_pile_larger_than_usual_has_the_same_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The learned tables end at 50 cards, but a match may begin with all 60."""
+    for area in ("Anchor2", "Hook3 Key7", "Oracle4 Chest2 Kraken6"):
+        monkeypatch.setenv(DISABLE_VARIABLE, "1")
+        compiled = evaluate(make_position(area=area), SEVERAL_LIMITS[0])
+        monkeypatch.setenv(DISABLE_VARIABLE, "0")
+        assert compiled == evaluate(make_position(area=area), SEVERAL_LIMITS[0])
+
+
+@needs_library
 def test_the_luck_of_recorded_moves_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     count, step = 0, case_count(9, full=1)
     for trace in SAMPLE.random_matches(case_count(3, full=99)):
@@ -138,6 +148,25 @@ def test_without_a_compiler_the_script_says_so_and_succeeds(tmp_path: Path) -> N
     output = run_build_script("--into", str(tmp_path), "aarch64", path="/nonexistent")
     assert output == "without compiled search for aarch64: there is no compiler for it\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_ziglang_uses_only_what_every_processor_of_the_kind_can(tmp_path: Path) -> None:
+    """An image is built on one machine and runs on others."""
+    package = tmp_path / "ziglang"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(
+        "import sys; from pathlib import Path; a = sys.argv; "
+        "Path(a[a.index('-o') + 1]).write_text(' '.join(a[1:]))"
+    )
+    folder = tmp_path / "into"
+    folder.mkdir()
+    for processor in ([], ["aarch64"]):
+        options = ("--into", str(folder), *processor)
+        assert run_build_script(*options, path="/nonexistent", modules=tmp_path) == ""
+    commands = [library.read_text() for library in folder.iterdir()]
+    assert len(commands) == 2
+    assert all(command.startswith("cc -mcpu=baseline ") for command in commands)
 
 
 @pytest.mark.slow

@@ -33,7 +33,11 @@ def find_compiler() -> list[str] | None:
 
 
 def _find_zig() -> list[str] | None:
-    return None if find_spec("ziglang") is None else [sys.executable, "-m", "ziglang", "cc"]
+    if find_spec("ziglang") is None:
+        return None
+    # The file may go to another machine, as that of an image does: without what only this
+    # processor can.
+    return [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
 
 
 def _find_cross_compiler(processor: str) -> list[str] | None:
