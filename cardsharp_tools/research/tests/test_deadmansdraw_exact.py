@@ -162,7 +162,7 @@ def test_bounds_enclose_the_value_if_the_judge_is_wrong(engine: NativeEngine) ->
     )
     for _ in range(80):
         match = tiny_endgame(
-            rng, without=(Suit.MAP, Suit.CHEST)
+            rng, excluded_suits=(Suit.MAP, Suit.CHEST)
         )  # no pick, so the orders are all chance
         match_value = max(action_values(match.state).values())
         sides_by_order = bounds_by_pile_order(inexact_bounds, match)
