@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
+from textwrap import indent
 from typing import IO, Any, Literal, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -41,14 +42,33 @@ def help_console() -> Console:
 
 def print_json(document: object) -> None:
     """Print a JSON document, indented on a terminal, with control characters escaped."""
-    indent = 2 if sys.stdout.isatty() else None
-    text = json.dumps(document, indent=indent, ensure_ascii=False, default=str)
-    if not text.isascii() and not _is_encodable(text):
-        text = json.dumps(document, indent=indent, default=str)  # escapes, which any program reads
-    if not text.isprintable():
-        text = "".join(c if _is_displayable(c) or c == "\n" else json.dumps(c)[1:-1] for c in text)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_json_text(document) + "\n")
     sys.stdout.flush()
+
+
+def print_json_array(documents: Iterable[object]) -> None:
+    """Print documents as one JSON array, as `print_json` does, but each as soon as it is there."""
+    is_indented, begin = sys.stdout.isatty(), "["
+    for document in documents:
+        text = _json_text(document)
+        if is_indented:
+            text = "\n" + indent(text, "  ")
+        sys.stdout.write(begin + text)
+        begin = "," if is_indented else ", "
+    end = "[]" if begin == "[" else "\n]" if is_indented else "]"
+    sys.stdout.write(end + "\n")
+    sys.stdout.flush()
+
+
+def _json_text(document: object) -> str:
+    """Return a JSON document as text that stdout can encode and a terminal can show."""
+    width = 2 if sys.stdout.isatty() else None
+    text = json.dumps(document, indent=width, ensure_ascii=False, default=str)
+    if not text.isascii() and not _is_encodable(text):
+        text = json.dumps(document, indent=width, default=str)  # escapes, which any program reads
+    if text.isprintable():
+        return text
+    return "".join(c if _is_displayable(c) or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def _is_encodable(text: str) -> bool:

@@ -1,14 +1,16 @@
 """Matches of an arena, read over HTTP as a spectator or a player."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from http import HTTPStatus
+from itertools import dropwhile, islice
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import requests
 
+from cardsharp.analysis.match_listing import MAX_LISTED_HEADERS
 from cardsharp.errors import ConfigError, InvalidInput, Unreachable
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus
 from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
@@ -39,19 +41,27 @@ class ArenaMatchReader(SnapshotMatchReader):
         super().__init__(self._fetch_match, {})
 
     def matches(
-        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+        self,
+        day: date | None = None,
+        status: MatchStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> list[MatchRecord]:
         """Return matches, the latest first."""
-        # The arena answers limit=N with up to 10 N + 1 matches.
-        query = {"condensed": "1", "limit": str(max(1, limit // 10))}
+        # The arena answers limit=N with up to 10 N + 1 matches, always the newest.
+        listed_count = limit if cursor is None else MAX_LISTED_HEADERS
+        query = {"condensed": "1", "limit": str(max(1, listed_count // 10))}
         if day is not None:
             query["at"] = day.isoformat()
         if self._tags:
             query["tags"] = self._tags
-        listed = map(
+        listed: Iterator[MatchRecord] = map(
             _parse_listed_match, self._send_request(f"/api/matches?{urlencode(query)}").json()
         )
-        return [record for record in listed if status in {None, record.status}][:limit]
+        if cursor is not None:
+            listed = islice(dropwhile(lambda record: record.match_id != cursor, listed), 1, None)
+        matching = (record for record in listed if status in {None, record.status})
+        return list(islice(matching, limit))
 
     def _fetch_match(self, match_id: str) -> MatchSnapshot | None:
         """Return a match, from a cache of one match.

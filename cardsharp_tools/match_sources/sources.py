@@ -47,11 +47,11 @@ class MatchSource:
     poll_interval: timedelta = timedelta(milliseconds=250)  # between two checks for new matches
 
     def matches(
-        self, day: date | None, status: MatchStatus | None, limit: int
+        self, day: date | None, status: MatchStatus | None, limit: int, cursor: str | None = None
     ) -> list[MatchRecord]:
-        """Return the newest matches."""
+        """Return the newest matches, or those after the match `cursor`."""
         with self.open_reader() as log:
-            return log.matches(day, status, limit)
+            return log.matches(day, status, limit, cursor)
 
     def match(self, match_id: str) -> MatchRecord | None:
         """Return a match without its moves."""

@@ -342,6 +342,14 @@ def test_matches_with_the_same_start_are_listed_latest_first(
         assert list_match_ids(status=MatchStatus.FINISHED, limit=limit) == expected[1 : limit + 1]
     log.finish(acquire_lease(log, name="later"), {})
     assert list_match_ids(status=MatchStatus.FINISHED) == expected
+    today = bench.clock.now().date()
+    for filters in ({}, {"day": today}, {"status": MatchStatus.FINISHED, "day": today}):
+        pages, last_id = [], None
+        while page := list_match_ids(limit=5, cursor=last_id, **filters):
+            pages.append(page)
+            last_id = page[-1]
+        assert pages == [expected[:5], expected[5:10], expected[10:]], "page by page"
+    assert list_match_ids(cursor="nobody's") == []
 
 
 def test_notes_need_no_lease_and_expire_while_matches_stay(bench: MatchLogFixture) -> None:

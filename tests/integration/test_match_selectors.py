@@ -3,11 +3,14 @@
 Some of the matches are damaged.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from html import unescape
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -144,8 +147,9 @@ def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatc
         == "own"
     )
     with serve_match_pages(find_source(None)) as address:
-        page = requests.get(f"{address}/matches", timeout=HANG_SECONDS)
-    assert (page.status_code, "chess-319" in page.text) == (200, True)
+        pages = list(_fetch_pages(f"{address}/matches"))
+    assert [len(page) for page in pages] == [50] * 6 + [21]
+    assert [*chain(*pages)] == [*(f"chess-{number}" for number in range(319, -1, -1)), "own"]
     list_result = cli("matches", "--limit", "400")
     assert (list_result.code, "chess-319" in list_result.out, "own" in list_result.out) == (
         0,
@@ -154,6 +158,16 @@ def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatc
     )
     for command in ("stats", "lesson"):
         assert "chess" not in cli(command).err, command
+
+
+def _fetch_pages(address: str) -> Iterator[list[str]]:
+    """Yield the ids of the matches on each page of a list, from the first to the last page."""
+    query: str | None = ""
+    while query is not None:
+        text = requests.get(f"{address}{query}", timeout=HANG_SECONDS).text
+        yield list(dict.fromkeys(re.findall(r'href="/matches/([^"?/]+)"', text)))
+        older = re.search(r'href="([^"]+)">Older matches', text)
+        query = None if older is None else unescape(older[1])
 
 
 # --- damaged records ---------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from support.cli import Cli
 from support.stored_matches import FAST_STRATEGIES, sample_match, serve_matches
 from support.waiting import HANG_SECONDS
 
+from cardsharp.analysis import match_listing
 from cardsharp.contest.contest_file import create_contest_in
 from cardsharp.contest.models import ContestSettings
 from cardsharp.pages.assets import BASE_ASSETS, CONTENT_SECURITY_POLICY
@@ -94,6 +95,7 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_all_sources_have_the_same_matches(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(match_listing, "_PAGE_SIZE", 1)  # each list is read page by page
     contest_folder = tmp_path / "cup"
     create_contest_in(contest_folder, ContestSettings("cup")).close()
     files = {"one.json": b"", "all.jsonl": b"", "all.jsonl.gz": b""}

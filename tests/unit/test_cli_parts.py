@@ -20,6 +20,7 @@ from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.cli import generate_docs, main
 from cardsharp_tools.cli.app import all_commands
 from cardsharp_tools.cli.command_table import Command
+from cardsharp_tools.cli.console import print_json, print_json_array
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.executors import strategy_import
 from cardsharp_tools.executors.strategy_file import register_strategy
@@ -87,6 +88,21 @@ def test_an_unknown_command_is_corrected_without_an_import_of_any_command() -> N
     )
     assert "has no command 'mathces'. Did you mean \"matches\"?" in process.stderr
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+@pytest.mark.parametrize("items", [[], [{"a": [1, {"b": "\u00fc\x1b"}]}, {}], [1, "two", [3]]])
+def test_an_array_is_printed_item_by_item_as_in_one_piece(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    items: list[object],
+    is_terminal: bool,
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    print_json(items)
+    expected = capsys.readouterr().out
+    print_json_array(iter(items))
+    assert capsys.readouterr().out == expected
 
 
 _HEAVY = (

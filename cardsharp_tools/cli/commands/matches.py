@@ -1,14 +1,16 @@
 """`cardsharp matches`: what is in the match log, and what need not be any longer."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Annotated
 
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.analysis.match_listing import iter_matches
 from cardsharp.analysis.replay import header_of, outcome_of, read_error_of
 from cardsharp.core.time_format import format_start
 from cardsharp.errors import ConfigError, StoreError
@@ -16,7 +18,7 @@ from cardsharp.store.match_log import MatchRecord, MatchStatus
 from cardsharp_tools.cli.app import find_command
 from cardsharp_tools.cli.console import (
     message_console,
-    print_json,
+    print_json_array,
     print_json_or_lines,
     result_console,
 )
@@ -57,38 +59,40 @@ def list_matches(
 ) -> None:
     """Print matches. The match that was started last comes first."""
     with find_source(source or options.store).open_reader() as log:
-        records = log.matches(options.day and options.day.date(), options.status, options.limit)
-    print_matches(
-        records, source or resolve_match_log_location(options.store), as_json=options.as_json
-    )
-
-
-def print_matches(matches: Sequence[MatchRecord], source: str, *, as_json: bool) -> None:
-    """Print a list of matches that were read from a source."""
-    if as_json:
-        print_json(
-            [
-                {
-                    **match_document(record),
-                    "started": record.started_at.isoformat(),
-                    "finished": record.finished_at and record.finished_at.isoformat(),
-                    "fault": read_error_of(record),
-                }
-                for record in matches
-            ]
+        day = options.day and options.day.date()
+        print_matches(
+            iter_matches(log, day, options.status, options.limit),
+            source or resolve_match_log_location(options.store),
+            as_json=options.as_json,
         )
+
+
+def print_matches(matches: Iterator[MatchRecord], source: str, *, as_json: bool) -> None:
+    """Print the matches of a source while they are read."""
+    if as_json:
+        print_json_array(map(_match_list_document, matches))
         return
-    console = result_console()
-    if not matches:
+    console, newest = result_console(), next(matches, None)
+    if newest is None:
         console.print(f"{source} has no such match.")
         return
     is_narrow = console.width < _MIN_FULL_WIDTH
     print_list(
         console,
         _COLUMNS[: len(_COLUMNS) - is_narrow],
-        (_build_row(record, is_narrow=is_narrow) for record in matches),
+        (_build_row(record, is_narrow=is_narrow) for record in chain((newest,), matches)),
         gap=2 if is_narrow else 4,
     )
+
+
+def _match_list_document(record: MatchRecord) -> dict[str, object]:
+    """Return a match of the list as a JSON document."""
+    return {
+        **match_document(record),
+        "started": record.started_at.isoformat(),
+        "finished": record.finished_at and record.finished_at.isoformat(),
+        "fault": read_error_of(record),
+    }
 
 
 _COLUMNS = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import islice
+from itertools import dropwhile, islice
 from pathlib import Path
 
 from cardsharp.core.clock import SystemClock
@@ -45,10 +45,19 @@ class DealMatchReader:
     log: Path
 
     def matches(
-        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+        self,
+        day: date | None = None,
+        status: MatchStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> list[MatchRecord]:
         """Return the headers of the deals, the latest first."""
-        began = (entry for entry in self._list_start_times() if day in {None, entry[1].date()})
+        entries = self._list_start_times()
+        if cursor is not None:
+            entries = islice(
+                dropwhile(lambda entry: _to_match_id(entry[0]) != cursor, entries), 1, None
+            )
+        began = (entry for entry in entries if day in {None, entry[1].date()})
         records = (self._read_match(key, moment) for key, moment in began)
         matching = (
             record for record in records if record is not None and status in {None, record.status}

@@ -12,6 +12,7 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter, validators
 
+from cardsharp.analysis.match_listing import iter_matches
 from cardsharp.client.config import ServiceAddress
 from cardsharp.core.clock import SystemClock
 from cardsharp.core.credentials import Credentials
@@ -317,7 +318,8 @@ def matches(
     Example: cardsharp cloud matches --limit 50
     """
     stack = options.find_stack()
-    print_matches(stack.log.matches(limit=limit), stack.name, as_json=options.as_json)
+    listed = iter_matches(stack.log, None, None, limit)
+    print_matches(listed, stack.name, as_json=options.as_json)
 
 
 @cloud.command(name="export")

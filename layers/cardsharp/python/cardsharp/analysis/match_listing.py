@@ -1,13 +1,33 @@
 """Listing of one game's matches in a match log that holds matches of all games."""
 
+from collections.abc import Iterator
+from datetime import date
+
 from cardsharp.analysis.replay import header_of, read_error_of
 from cardsharp.play import catalog
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 
 MAX_LISTED_HEADERS = 100_000  # headers that one listing reads at most
+_PAGE_SIZE = 500  # headers that are read at once
 _FIRST_READ = 20
 _GROWTH = 10
+
+
+def iter_matches(
+    log: MatchReader, day: date | None, status: MatchStatus | None, limit: int
+) -> Iterator[MatchRecord]:
+    """Yield headers, the last started first, and read them page by page.
+
+    So a long list needs no more memory than a page of it.
+    """
+    last_id: str | None = None
+    while limit > 0:
+        page = log.matches(day, status, min(limit, _PAGE_SIZE), last_id)
+        if not page:
+            return
+        yield from page
+        limit, last_id = limit - len(page), page[-1].match_id
 
 
 def is_match_of(game: Game | None, record: MatchRecord) -> bool:

@@ -12,4 +12,4 @@ DECISION_TIMEOUT = timedelta(seconds=2)
 """The limit of one decision: on the clock at an arena, of processor time on a user's machine."""
 
 MATCHES_PER_PAGE = 50
-"""The matches that a list on a page shows, and how many more each further click shows."""
+"""The matches on one page of a list."""

@@ -59,9 +59,9 @@ class SiteMatchSource(Protocol):
         """Pause between two checks for something new."""
 
     def matches(
-        self, day: date | None, status: MatchStatus | None, limit: int
+        self, day: date | None, status: MatchStatus | None, limit: int, cursor: str | None = None
     ) -> list[MatchRecord]:
-        """The matches, the last started first."""
+        """The matches, the last started first; with `cursor` those after the match of this id."""
 
     def match(self, match_id: str) -> MatchRecord | None:
         """Return a match without its moves; its `lease_version` grows with every change."""
@@ -113,7 +113,10 @@ class MatchSite:
         return RedirectResponse(self.manner.site.matches_path)
 
     def matches(self, request: Request) -> Response:
-        """GET /matches: the newest matches, filtered by day or status if the query has one."""
+        """GET /matches: a page of matches, filtered by day or status if the query has one.
+
+        It has the newest matches, or those after the match that `cursor` names.
+        """
         query, site = request.query_params, self.manner.site
         limit = min(
             self.manner.max_matches, _parse_query_number(request, "limit") or MATCHES_PER_PAGE
@@ -122,9 +125,12 @@ class MatchSite:
         day = None
         with suppress(ValueError):
             day = date.fromisoformat(query.get("day", ""))
-        records = self._source.matches(day, status, limit + 1)
-        more = request.url.include_query_params(limit=limit + MATCHES_PER_PAGE)
-        older = f"?{more.query}" if limit < self.manner.max_matches and len(records) > limit else ""
+        has_pages = limit < self.manner.max_matches
+        cursor = (query.get("cursor") or None) if has_pages else None
+        records = self._source.matches(day, status, limit + 1, cursor)
+        older = ""
+        if has_pages and len(records) > limit:
+            older = f"?{request.url.include_query_params(cursor=records[limit - 1].match_id).query}"
         rows = (_build_list_row(site, record) for record in records[:limit])
         filters = texts.filters_fragment(day, status)
         return HTMLResponse(texts.match_list_page(site, _COLUMNS, rows, filters, older))

@@ -68,10 +68,12 @@ class DynamoMatchSource:
     poll_interval: timedelta = MATCH_LOG_POLL_INTERVAL
 
     def matches(
-        self, day: date | None, status: MatchStatus | None, limit: int
+        self, day: date | None, status: MatchStatus | None, limit: int, cursor: str | None = None
     ) -> list[MatchRecord]:
-        """The newest matches."""
-        return self.reader.matches(day, status, limit)
+        """The newest matches, or those after the match `cursor`."""
+        if cursor is not None and len(cursor) > MAX_MATCH_ID_LENGTH:
+            return []
+        return self.reader.matches(day, status, limit, cursor)
 
     def match(self, match_id: str) -> MatchRecord | None:
         """Return a match; its `lease_version` counts the moves while it runs."""

@@ -7,7 +7,7 @@ With a projection no request names any other attribute, so that a role can be li
 import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING
 
 from cardsharp.aws.dynamodb_attributes import Item, item_key
@@ -52,19 +52,29 @@ class DynamoMatchReader:
         return -1 if stored is None else items.move_from_item(stored).sequence
 
     def matches(
-        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+        self,
+        day: date | None = None,
+        status: MatchStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> list[MatchRecord]:
         """Return headers, the last started first; a recent change may be missing."""
+        keys = self._newest_keys(day, status)
+        if cursor is not None:
+            header = self._table.get(items.header_key(cursor), projection=self._projection)
+            keys = iter(()) if header is None else _keys_after(header, keys)
+        records = self._read_headers(keys, limit)
+        return [record for record in records if status is None or record.status is status]
+
+    def _newest_keys(self, day: date | None, status: MatchStatus | None) -> Iterator[Item]:
+        """Yield the keys of the matches of a UTC day and status, newest first."""
         if day is not None and status is None:
-            keys = self._table.query_index_keys(
+            return self._table.query_index_keys(
                 "by-day", "match_day = :key", items.expression_values(key=str(day))
             )
-            return self._read_headers(keys, limit)
         statuses = [status] if status is not None else list(MatchStatus)
         listed = [self._query_keys_by_status(match_status, day) for match_status in statuses]
-        newest = heapq.merge(*listed, key=lambda item: -int(item["started_at"]["N"]))
-        records = self._read_headers(newest, limit)
-        return [record for record in records if status is None or record.status is status]
+        return heapq.merge(*listed, key=lambda item: -int(item["started_at"]["N"]))
 
     def _query_keys_by_status(self, status: MatchStatus, day: date | None) -> Iterator[Item]:
         """Yield the keys of the matches of a status and UTC day, newest first."""
@@ -86,18 +96,29 @@ class DynamoMatchReader:
             if len(start_times) >= limit >= 0 and began not in start_times.values():
                 break
             start_times[key["pk"]["S"]] = began
-        keyed = [item_key(name, items.HEADER_SORT_KEY) for name in start_times]
-        records = map(items.match_from_item, self._table.batch_get(keyed, self._projection))
-        newest = sorted(records, key=_start_sort_key, reverse=True)
-        return newest if limit < 0 else newest[:limit]
+        # Sorted by the index's own values: those of a header that cannot be read are empty.
+        newest = sorted(start_times, key=lambda name: _sort_key(name, start_times[name]))[::-1]
+        names = newest if limit < 0 else newest[:limit]
+        keyed = [item_key(name, items.HEADER_SORT_KEY) for name in names]
+        headers = {
+            item["pk"]["S"]: items.match_from_item(item)
+            for item in self._table.batch_get(keyed, self._projection)
+        }
+        return [headers[name] for name in names if name in headers]
 
 
-def _start_sort_key(record: MatchRecord) -> tuple[datetime, list[str | int]]:
-    """Return a sort key: the start, then the id with its numbers in numerical order.
+def _keys_after(header: Item, keys: Iterable[Item]) -> Iterator[Item]:
+    """Yield the keys of the matches that a list has after the match of this header."""
+    last = _sort_key(header["pk"]["S"], header["started_at"]["N"])
+    for key in keys:
+        if _sort_key(key["pk"]["S"], key["started_at"]["N"]) < last:
+            yield key
+
+
+def _sort_key(name: str, started_at: str) -> tuple[int, list[str | int]]:
+    """Return a sort key: the start, then the name with its numbers in numerical order.
 
     Such a number is, for example, that of a deal.
     """
-    id_parts = re.split(r"(\d+)", record.match_id)
-    return record.started_at, [
-        int(id_part) if at % 2 else id_part for at, id_part in enumerate(id_parts)
-    ]
+    parts = re.split(r"(\d+)", name)
+    return int(started_at), [int(part) if at % 2 else part for at, part in enumerate(parts)]

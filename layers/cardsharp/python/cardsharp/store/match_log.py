@@ -134,12 +134,18 @@ class MatchReader(Protocol):
         """Return all moves of a match in the order of their sequence."""
 
     def matches(
-        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+        self,
+        day: date | None = None,
+        status: MatchStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> list[MatchRecord]:
         """Return headers, the last started first; a recent change may be missing, also of a lease.
 
         Among matches with the same start, such as the deals of a table, the last played is
-        first. `day` is the UTC day on which a match was first queued or acquired.
+        first. `day` is the UTC day on which a match was first queued or acquired. With `cursor`,
+        the id of a match, the list begins with the match after it, so that a long list is read
+        page by page.
         """
 
     def notes(self, match_id: str) -> list[DebugNote]:

@@ -28,7 +28,11 @@ class SnapshotMatchReader(MatchReader):
         return [] if snapshot is None else snapshot[1]
 
     def matches(
-        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+        self,
+        day: date | None = None,
+        status: MatchStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> list[MatchRecord]:
         """Matches, the last started first."""
         entries = sorted(self._listed.items(), key=lambda entry: entry[1][0])[::-1]
@@ -37,7 +41,11 @@ class SnapshotMatchReader(MatchReader):
             for name, (started, state) in entries
             if day in {None, started.date()} and status in {None, state}
         ]
-        return [record for name in fits[:limit] if (record := self.match(name)) is not None]
+        first = 0
+        if cursor is not None:
+            first = fits.index(cursor) + 1 if cursor in fits else len(fits)
+        page = fits[first : first + limit]
+        return [record for name in page if (record := self.match(name)) is not None]
 
     def notes(self, match_id: str) -> list[DebugNote]:
         """Return no notes."""

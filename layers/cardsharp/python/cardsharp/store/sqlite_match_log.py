@@ -204,10 +204,15 @@ class SqliteMatchLog:
             return _list_moves(db, match_id)
 
     def matches(
-        self, day: date | None = None, status: MatchStatus | None = None, limit: int = 100
+        self,
+        day: date | None = None,
+        status: MatchStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
     ) -> list[MatchRecord]:
         """Headers, the last started first; `day` is a UTC day."""
-        query, params = ["SELECT * FROM matches WHERE TRUE"], {"status": status, "limit": limit}
+        query = ["SELECT * FROM matches WHERE TRUE"]
+        params: dict[str, object] = {"status": status, "limit": limit, "cursor": cursor}
         # By an index, whatever has been played before: the poller asks once a second.
         if status is not None:
             query.append("AND status = :status")
@@ -215,6 +220,10 @@ class SqliteMatchLog:
             query.append("AND started BETWEEN :first AND :last")
             day_start, day_end = day_bounds(day)
             params |= {"first": to_micros(day_start), "last": to_micros(day_end)}
+        if cursor is not None:
+            query.append(
+                "AND (started, rowid) < (SELECT started, rowid FROM matches WHERE id = :cursor)"
+            )
         # The deals of a table began at one moment, and were written down in their order.
         query.append("ORDER BY started DESC, rowid DESC LIMIT :limit")
         with self._file.locked_connection() as db:
