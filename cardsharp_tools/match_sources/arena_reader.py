@@ -1,7 +1,7 @@
 """Matches of an arena, read over HTTP as a spectator or a player."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from http import HTTPStatus
 from itertools import dropwhile, islice
@@ -10,7 +10,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import requests
 
-from cardsharp.analysis.match_listing import MAX_LISTED_HEADERS
 from cardsharp.errors import ConfigError, InvalidInput, Unreachable
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus
 from cardsharp.store.match_snapshots import MatchSnapshot, SnapshotMatchReader
@@ -19,6 +18,7 @@ from cardsharp_tools.match_sources.recordings import parse_match
 from cardsharp_tools.proxy_option import resolve_proxy
 
 _REQUEST_TIMEOUTS = (3, 10)
+_LIST_GROWTH = 10  # times as many matches are requested until a page is full
 _LOCAL_HOSTS = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -38,6 +38,7 @@ class ArenaMatchReader(SnapshotMatchReader):
         query = parse_qs(parts.query)
         self._tags = ",".join(query.get("tags", []) + query.get("tag", []))
         self._cached_match: tuple[str, MatchSnapshot | None] = ("", None)
+        self._kept_list: tuple[date | None, int, list[MatchRecord]] = (None, 0, [])
         super().__init__(self._fetch_match, {})
 
     def matches(
@@ -48,20 +49,33 @@ class ArenaMatchReader(SnapshotMatchReader):
         cursor: str | None = None,
     ) -> list[MatchRecord]:
         """Return matches, the latest first."""
-        # The arena answers limit=N with up to 10 N + 1 matches, always the newest.
-        listed_count = limit if cursor is None else MAX_LISTED_HEADERS
-        query = {"condensed": "1", "limit": str(max(1, listed_count // 10))}
+        count = limit
+        while True:
+            listed = self._list_newest(day, count)
+            if cursor is None:
+                page = iter(listed)
+            else:
+                page = islice(dropwhile(lambda match: match.match_id != cursor, listed), 1, None)
+            records = [record for record in page if status in {None, record.status}][:limit]
+            if cursor is None or len(records) == limit or len(listed) < count:
+                return records
+            count *= _LIST_GROWTH  # an arena lists only its newest matches, not those after one
+
+    def _list_newest(self, day: date | None, count: int) -> list[MatchRecord]:
+        """Return the newest `count` matches, or more; a list that is long enough is kept."""
+        kept_day, kept_count, listed = self._kept_list
+        if kept_day == day and kept_count >= count:
+            return listed
+        # The arena answers limit=N with up to 10 N + 1 matches.
+        query = {"condensed": "1", "limit": str(-(-count // 10))}
         if day is not None:
             query["at"] = day.isoformat()
         if self._tags:
             query["tags"] = self._tags
-        listed: Iterator[MatchRecord] = map(
-            _parse_listed_match, self._send_request(f"/api/matches?{urlencode(query)}").json()
-        )
-        if cursor is not None:
-            listed = islice(dropwhile(lambda record: record.match_id != cursor, listed), 1, None)
-        matching = (record for record in listed if status in {None, record.status})
-        return list(islice(matching, limit))
+        response = self._send_request(f"/api/matches?{urlencode(query)}")
+        listed = [*map(_parse_listed_match, response.json())]
+        self._kept_list = (day, count, listed)
+        return listed
 
     def _fetch_match(self, match_id: str) -> MatchSnapshot | None:
         """Return a match, from a cache of one match.

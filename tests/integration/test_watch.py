@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import requests
@@ -21,6 +22,7 @@ from cardsharp.contest.models import ContestSettings
 from cardsharp.pages.assets import BASE_ASSETS, CONTENT_SECURITY_POLICY
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
+from cardsharp_tools.match_sources.arena_reader import ArenaMatchReader
 from cardsharp_tools.match_sources.sources import find_source
 
 TTL = timedelta(minutes=1)
@@ -90,6 +92,26 @@ def test_an_arena_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 503,
                 True,
             )
+
+
+def test_a_long_list_of_an_arena_is_read_in_few_requests(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An arena can only list its newest matches, so a longer list is requested and kept."""
+    with running_arena(tmp_path, is_public=True) as (arena, _):
+        ids = [arena.create_match_and_get_id([ALICE, BOB]) for _ in range(25)][::-1]
+        rows = cli("matches", arena.url, "--limit", "25", "--json").json()
+        assert [row["match"] for row in rows] == ids
+        monkeypatch.setattr(match_listing, "_PAGE_SIZE", 3)
+        with mock.patch.object(
+            ArenaMatchReader,
+            "_send_request",
+            autospec=True,
+            side_effect=ArenaMatchReader._send_request,
+        ) as requests_sent:
+            rows = cli("matches", arena.url, "--limit", "99", "--json").json()
+        assert [row["match"] for row in rows] == ids
+        assert len(requests_sent.mock_calls) == 2, "instead of one for each three matches"
 
 
 def test_all_sources_have_the_same_matches(
