@@ -81,21 +81,27 @@ class GeneralArenaPages:
         return _redirect("/login", 401)
 
     async def matches(self, request: Request, user: User) -> Response:
-        """Serve GET /matches: the newest matches, filtered by tag, day or turn on request."""
+        """Serve GET /matches: a page of matches, filtered by tag, day or turn on request.
+
+        It has the newest matches, or those after the match that `cursor` names.
+        """
         query, book = request.query_params, self._referee.book
         match_filter, limit = _parse_form_filter(query), query.get("limit", "")
         max_rows = min(_MAX_ROWS, int(limit)) if limit.isdecimal() else MATCHES_PER_PAGE
         selected = filter_matches(
             self._referee.matches_for(user, active=match_filter.active), match_filter, self._clock()
         )
+        ids = [match.id for match in selected]
+        cursor = query.get("cursor", "")
+        first = ids.index(cursor) + 1 if cursor in ids else 0
+        page, has_more = selected[first : first + max_rows], len(selected) > first + max_rows
         days = busy_days_around_month(self._referee.matches_for(user), None)[::-1]
         context = {"wanted": match_filter, "days": days, "user": user, "spectator": SPECTATOR_USER}
         filters, rows = (
             render_template("filters.jinja", **context),
-            [_build_match_row(match, book) for match in selected[:max_rows]],
+            [_build_match_row(match, book) for match in page],
         )
-        more = QueryParams({**query, "limit": str(max_rows + MATCHES_PER_PAGE)})
-        older = f"?{more}" if len(selected) > max_rows else ""
+        older = f"?{QueryParams({**query, 'cursor': page[-1].id})}" if has_more else ""
         return html_response(match_list_page(self.site, _COLUMNS, rows, filters, older))
 
     async def tag_statistics(self, request: Request, user: User) -> Response:
