@@ -36,8 +36,9 @@ from cardsharp.games.blef.game import GAME
 from cardsharp.games.blef.history.replay import replay
 from cardsharp.games.blef.service.records import room_number
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
-from cardsharp_tools.cli.commands.game_bot import JoinGameOptions, bot, poll_and_join_public_games
+from cardsharp_tools.cli.commands.game_bot import JoinGameOptions, bot
 from cardsharp_tools.cli.exit_codes import ExitCode
+from cardsharp_tools.cli.game_bot_runner import poll_and_join_public_games
 from cardsharp_tools.executors.strategy_reference import BuiltIn
 from cardsharp_tools.games.blef.service_client import joinable_public_games
 from cardsharp_tools.lab.backtest import BacktestPlayer
@@ -265,7 +266,7 @@ def test_seats_are_taken_one_at_a_time_in_the_chosen_rooms(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     notices: list[str] = []
-    monkeypatch.setattr("cardsharp_tools.cli.commands.game_bot.print_notice", notices.append)
+    monkeypatch.setattr("cardsharp_tools.cli.game_bot_runner.print_notice", notices.append)
     unrestricted_options = JoinGameOptions(
         url=url, nickname="ours", strategy=BuiltIn("greedy"), concurrency=1
     )

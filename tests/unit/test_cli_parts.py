@@ -121,6 +121,7 @@ _OF_ANALYSIS = "rich.progress cardsharp.analysis.judge cardsharp.pages cardsharp
         ("show final-2023", 0, f"{_HEAVY} {_OF_ANALYSIS}"),
         ("analyse final-2023", 0, f"{_HEAVY} cardsharp_tools.lab cardsharp.contest"),
         ("stats", 2, f"{_HEAVY} cardsharp.pages cardsharp.contest.view"),
+        ("blef bot --help", 0, f"requests stamina boto3 cardsharp.bot {_OF_ANALYSIS}"),
     ],
 )
 def test_a_quick_command_imports_no_heavy_module(

@@ -15,8 +15,8 @@ from cardsharp.errors import StoreError
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import MoveRecord
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
-from cardsharp_tools.cli.commands.game_bot import _StepPrinter
 from cardsharp_tools.cli.console import print_error, print_notice
+from cardsharp_tools.cli.game_bot_runner import _StepPrinter
 from cardsharp_tools.games.deadmansdraw.match_printer import (
     ignore_running_matches,
     play_and_print_matches,
