@@ -1,14 +1,13 @@
 """Identification of the opponent by its decisions in this match and in past matches."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from random import Random
 
 import pytest
 from support.case_counts import case_count
+from support.opponent_matches import GAME, observed_decisions, play_opponent_match
 from support.positions import card, cards
 from support.recordings import SAMPLE
 
@@ -25,12 +24,11 @@ from cardsharp.games.deadmansdraw.events import Comment, TurnEnded
 from cardsharp.games.deadmansdraw.position import PastMove
 from cardsharp.games.deadmansdraw.rules import apply, force_turn_end, start
 from cardsharp.games.deadmansdraw.simulation import (
-    DeadMansDrawSimulation,
     deal_state,
     match_from_state,
     random_card_picker,
 )
-from cardsharp.games.deadmansdraw.strategies import PastMatch, build, with_past_matches
+from cardsharp.games.deadmansdraw.strategies import build, with_past_matches
 from cardsharp.games.deadmansdraw.strategies.adaptive import (
     INITIAL_CREDIT,
     MAX_LOSS_PER_DECISION,
@@ -42,47 +40,14 @@ from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
     ObservedDecision,
     ObservedDecisionExtractor,
     cards_from_draw_pile,
-    opponent_decisions,
 )
 from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     GENERAL_WEIGHTS,
     OpponentBelief,
-    OpponentProfile,
     load_opponent_profiles,
-    parse_opponent_profiles,
 )
 from cardsharp.store.match_log import MatchLog
 from cardsharp.store.match_log_factory import build_match_log
-from cardsharp_tools.executors.strategy_reference import BuiltIn
-from cardsharp_tools.games.deadmansdraw.opponent_learning import (
-    MIN_MATCHES,
-    LearnedOpponentsFile,
-    ObservedOpponentMatch,
-    OpponentLearningPass,
-)
-from cardsharp_tools.lab.plan import plan_duel
-from cardsharp_tools.lab.players import build_player
-
-GAME = DeadMansDrawSimulation()
-PLAN = plan_duel("captain", "captain", pairs=1)
-
-
-@cache
-def play_opponent_match(name: str, seed: int) -> PastMatch:
-    """Return a match of that opponent, who is player 1, against `third`."""
-    rng = Random(seed)
-    match, players = (
-        GAME.initial_state(rng),
-        (build("third", rng), build_player(PLAN, BuiltIn(name), rng)),
-    )
-    while (active := GAME.current_seat(match)) is not None:
-        match = GAME.apply_action(match, players[active].decide(match.current_position).action, rng)
-    return PastMatch(1, match.history)
-
-
-def observed_decisions(name: str, matches: range) -> Iterator[ObservedDecision]:
-    for seed in matches:
-        yield from opponent_decisions(play_opponent_match(name, seed))
 
 
 @pytest.mark.parametrize(
@@ -186,78 +151,6 @@ def test_past_matches_are_the_last_finished_matches_against_that_player(log: Mat
         store_match(log, f"m{number}", ME, FOE)
     assert len(last_matches_against(log, FOE, 3)) == 3
     assert last_matches_against(log, "nobody", 3) == []
-
-
-WEIGHTS: dict[str, object] = {"numbers": ""}
-
-
-@cache
-def observed_match(name: str, number: int) -> ObservedOpponentMatch:
-    return ObservedOpponentMatch(
-        f"{name} {number}", tuple(observed_decisions(name, range(number, number + 1)))
-    )
-
-
-def learning_stages(
-    opponents_file: LearnedOpponentsFile,
-    matches: list[ObservedOpponentMatch],
-    *,
-    has_gain: bool = True,
-) -> list[str]:
-    stages: list[str] = []
-
-    def measure_gain(_weights: dict[str, object], _entry: OpponentProfile) -> tuple[bool, str]:
-        return has_gain, "as measured"
-
-    learning_pass = OpponentLearningPass(
-        opponents_file,
-        lambda _entry: WEIGHTS,
-        measure_gain,
-        lambda _name, stage, _reason: stages.append(stage),
-    )
-    learning_pass.continue_opponent_trial("id", "Foe", matches)
-    return stages
-
-
-def weak_opponent_matches(matches: int = MIN_MATCHES + 12) -> list[ObservedOpponentMatch]:
-    return [observed_match("draw-3", number) for number in range(matches)]
-
-
-def test_an_opponent_profile_is_promoted_and_rolled_back_by_later_matches() -> None:
-    opponents_file = LearnedOpponentsFile()
-    assert learning_stages(opponents_file, weak_opponent_matches(MIN_MATCHES - 1)) == ["waits"]
-    assert learning_stages(opponents_file, weak_opponent_matches(MIN_MATCHES)) == [
-        "candidate",
-        "candidate",
-    ]
-    assert not opponents_file.opponents, "nothing speaks for it yet but what it was made from"
-    assert learning_stages(opponents_file, weak_opponent_matches()) == ["promoted"]
-    assert learning_stages(opponents_file, weak_opponent_matches()) == [], (
-        "the same matches change nothing"
-    )
-    [entry] = parse_opponent_profiles(opponents_file.model_dump_json())
-    assert entry.weights in opponents_file.weights
-    contradicting_matches = [
-        *weak_opponent_matches(),
-        *(observed_match("random", number) for number in range(4)),
-    ]
-    assert learning_stages(opponents_file, contradicting_matches)[0] == "rolled back"
-    assert not opponents_file.opponents
-    assert not opponents_file.weights
-
-
-def test_weights_without_gain_are_rejected_and_new_matches_lead_to_new_ones() -> None:
-    opponents_file = LearnedOpponentsFile()
-    assert learning_stages(opponents_file, weak_opponent_matches(), has_gain=False) == [
-        "candidate",
-        "rejected",
-        "waits",
-    ]
-    later_matches = [
-        *weak_opponent_matches(),
-        *(observed_match("draw-3", number) for number in range(50, 50 + MIN_MATCHES)),
-    ]
-    assert learning_stages(opponents_file, later_matches)[0] == "candidate"
 
 
 def extract_decisions(

@@ -39,12 +39,6 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import load_shipped_
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json, Positive
 from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
-from cardsharp_tools.games.deadmansdraw.opponent_learning import (
-    MIN_MATCHES,
-    LearnedOpponentsFile,
-    ObservedOpponentMatch,
-    OpponentLearningPass,
-)
 from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.counter_weights import CounterWeightTrainer
@@ -54,6 +48,12 @@ from cardsharp_tools.research.deadmansdraw.native import (
     NativePlayer,
     first_player_points_share,
     require_engine,
+)
+from cardsharp_tools.research.deadmansdraw.opponent_learning import (
+    MIN_MATCHES,
+    LearnedOpponentsFile,
+    ObservedOpponentMatch,
+    OpponentLearningPass,
 )
 
 

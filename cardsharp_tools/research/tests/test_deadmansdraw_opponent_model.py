@@ -4,12 +4,13 @@ import json
 from array import array
 from collections.abc import Sequence
 from ctypes import Structure
-from functools import partial
+from functools import cache, partial
 from math import exp
 from pathlib import Path
 from random import Random
 
 import pytest
+from support.opponent_matches import observed_decisions
 
 from cardsharp.games.deadmansdraw.actions import DRAW, END_TURN, EffectType
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
@@ -20,20 +21,23 @@ from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     STOP_FEATURES,
     OpponentBelief,
     OpponentProfile,
+    parse_opponent_profiles,
 )
 from cardsharp.games.deadmansdraw.strategies.position_features import pending_effect_targets
 from cardsharp.games.deadmansdraw.strategies.search import weights
 from cardsharp_tools.executors.strategy_reference import BuiltIn
-from cardsharp_tools.games.deadmansdraw.opponent_learning import (
-    MIN_MATCHES,
-    CandidateSequentialTests,
-    LearnedOpponentsFile,
-    fit_opponent_profile,
-)
 from cardsharp_tools.lab.plan import plan_duel
 from cardsharp_tools.lab.sprt import ERROR_RATE, SequentialTest
 from cardsharp_tools.research.deadmansdraw.counter_weights import MAX_TEST_PAIRS, MIN_GAIN
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine
+from cardsharp_tools.research.deadmansdraw.opponent_learning import (
+    MIN_MATCHES,
+    CandidateSequentialTests,
+    LearnedOpponentsFile,
+    ObservedOpponentMatch,
+    OpponentLearningPass,
+    fit_opponent_profile,
+)
 from cardsharp_tools.research.deadmansdraw.opponent_model_test import (
     HELD_OUT_OPPONENTS,
     native_stop_rule_player,
@@ -211,3 +215,75 @@ def test_best_reply_is_trained_on_the_learners_belief(engine: NativeEngine) -> N
         return training.weight_values
 
     assert train_weights(belief) == train_weights(belief) != train_weights(None)
+
+
+WEIGHTS: dict[str, object] = {"numbers": ""}
+
+
+@cache
+def observed_match(name: str, number: int) -> ObservedOpponentMatch:
+    return ObservedOpponentMatch(
+        f"{name} {number}", tuple(observed_decisions(name, range(number, number + 1)))
+    )
+
+
+def learning_stages(
+    opponents_file: LearnedOpponentsFile,
+    matches: list[ObservedOpponentMatch],
+    *,
+    has_gain: bool = True,
+) -> list[str]:
+    stages: list[str] = []
+
+    def measure_gain(_weights: dict[str, object], _entry: OpponentProfile) -> tuple[bool, str]:
+        return has_gain, "as measured"
+
+    learning_pass = OpponentLearningPass(
+        opponents_file,
+        lambda _entry: WEIGHTS,
+        measure_gain,
+        lambda _name, stage, _reason: stages.append(stage),
+    )
+    learning_pass.continue_opponent_trial("id", "Foe", matches)
+    return stages
+
+
+def weak_opponent_matches(matches: int = MIN_MATCHES + 12) -> list[ObservedOpponentMatch]:
+    return [observed_match("draw-3", number) for number in range(matches)]
+
+
+def test_an_opponent_profile_is_promoted_and_rolled_back_by_later_matches() -> None:
+    opponents_file = LearnedOpponentsFile()
+    assert learning_stages(opponents_file, weak_opponent_matches(MIN_MATCHES - 1)) == ["waits"]
+    assert learning_stages(opponents_file, weak_opponent_matches(MIN_MATCHES)) == [
+        "candidate",
+        "candidate",
+    ]
+    assert not opponents_file.opponents, "nothing speaks for it yet but what it was made from"
+    assert learning_stages(opponents_file, weak_opponent_matches()) == ["promoted"]
+    assert learning_stages(opponents_file, weak_opponent_matches()) == [], (
+        "the same matches change nothing"
+    )
+    [entry] = parse_opponent_profiles(opponents_file.model_dump_json())
+    assert entry.weights in opponents_file.weights
+    contradicting_matches = [
+        *weak_opponent_matches(),
+        *(observed_match("random", number) for number in range(4)),
+    ]
+    assert learning_stages(opponents_file, contradicting_matches)[0] == "rolled back"
+    assert not opponents_file.opponents
+    assert not opponents_file.weights
+
+
+def test_weights_without_gain_are_rejected_and_new_matches_lead_to_new_ones() -> None:
+    opponents_file = LearnedOpponentsFile()
+    assert learning_stages(opponents_file, weak_opponent_matches(), has_gain=False) == [
+        "candidate",
+        "rejected",
+        "waits",
+    ]
+    later_matches = [
+        *weak_opponent_matches(),
+        *(observed_match("draw-3", number) for number in range(50, 50 + MIN_MATCHES)),
+    ]
+    assert learning_stages(opponents_file, later_matches)[0] == "candidate"
