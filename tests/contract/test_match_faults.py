@@ -158,7 +158,7 @@ def test_cloud_only_faults_harm_no_match(folder: Path) -> None:
         }
         cloud_only_kinds = position_by_kind.keys() - STORE_FAULTS
         assert len(cloud_only_kinds) > 5
-        sample = sorted(cloud_only_kinds)[:: case_count(2, full=1)]
+        sample = sorted(cloud_only_kinds)[:: case_count(4, full=1)]
         assert (
             violating_runs(
                 (kind, run_cloud_match({position_by_kind[kind]: kind}).observed_violations)

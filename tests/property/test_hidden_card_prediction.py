@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -134,6 +135,16 @@ def test_the_attack_finds_a_difference_that_is_there(tmp_path: Path) -> None:
     assert accuracy > CHANCE
 
 
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Have no collection of garbage: at any line it would end objects of other tests."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @pytest.mark.parametrize("game", GAMES_WITH_SECRETS, ids=game_id)
 def test_the_same_lines_are_run_whatever_is_hidden(
     game: Game, monkeypatch: pytest.MonkeyPatch
@@ -159,19 +170,17 @@ def test_the_same_lines_are_run_whatever_is_hidden(
             return trace
 
         previous = sys.gettrace()
-        gc.collect()
-        gc.disable()  # it would end objects of other tests at any line
         sys.settrace(trace)
         try:
             strategy.decide(simulation.current_position(state))
         finally:
             sys.settrace(previous)
-            gc.enable()
         return lines
 
-    for _, states in zip(range(40), pairs_of_worlds(game), strict=False):
-        lines_of_question(states[0])  # fills caches
-        assert lines_of_question(states[0]) == lines_of_question(states[1])
+    with without_garbage_collection():
+        for _, states in zip(range(40), pairs_of_worlds(game), strict=False):
+            lines_of_question(states[0])  # fills caches
+            assert lines_of_question(states[0]) == lines_of_question(states[1])
     assert len(questions) == 120
 
 

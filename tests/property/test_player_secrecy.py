@@ -245,7 +245,7 @@ def found_seeds(folder: Path) -> set[str]:
 def test_no_seed_is_found_in_the_processes_of_the_lab(game: str, kind: str, tmp_path: Path) -> None:
     file = write_attacker(tmp_path, PROGRAM if kind == "program" else ATTACKER.format(game=game))
     player = f"python3 {file}" if kind == "program" else str(file)
-    arguments = ["--game", game, "--seed", "271828", "-n", "4", "--workers", "2"]
+    arguments = ["--game", game, "--seed", "271828", "-n", "2", "--workers", "2"]
     with run_command(tmp_path, "lab", "duel", player, "random", *arguments) as run:
         assert run.wait_for_exit_code() == 0, run.read_output()
     assert found_seeds(tmp_path) == {"[]"}
