@@ -110,9 +110,10 @@ check: lint types
 precompile-tests: setup
 	@$(BIN)/pytest --collect-only -qq > /dev/null 2>&1 || true
 
-# Type-checking keeps one processor busy: meanwhile the other compiles the tests for all workers.
+# Type-checking keeps one processor busy: meanwhile the other lints, and compiles the tests for all
+# workers.
 test: setup .venv-sam/.setup-done ## Run lint, types and all fast tests, as CI does, in about five minutes
-	@$(MAKE) --no-print-directory -j 2 check precompile-tests
+	@$(MAKE) --no-print-directory -j 3 types lint precompile-tests
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 test-browser: $(BROWSER) ## Test the pages in a headless Chromium: TESTS=all for every recorded match
