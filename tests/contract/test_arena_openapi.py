@@ -180,7 +180,7 @@ def test_generated_requests_get_documented_responses(
     request_strategies = [operation.as_strategy(generation_mode=mode) for mode in GenerationMode]
 
     @settings(
-        max_examples=case_count(5, full=300),
+        max_examples=case_count(3, full=300),
         deadline=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),

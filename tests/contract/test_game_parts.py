@@ -241,7 +241,7 @@ def test_a_match_is_displayed_on_a_single_screen_from_start_to_end(game: Game, s
 # --- made-up requests: never a failure, nor an answer outside the service's document ------------
 
 
-MAX_CASES = case_count(5, full=500)  # for each operation; 500 of all take 10 minutes
+MAX_CASES = case_count(3, full=500)  # for each operation; 500 of all take 10 minutes
 
 REUSE_PROBABILITY = 0.7  # how often what is made up gives way to what exists
 

@@ -120,8 +120,8 @@ class SlowChampion:
         return self._inner.decide(position)
 
 
-CONCURRENT_MATCHES = 8
-KILL_COUNT = case_count(CONCURRENT_MATCHES, 20)
+CONCURRENT_MATCHES = case_count(4, full=8)
+KILL_COUNT = case_count(CONCURRENT_MATCHES, full=20)
 TURN_LIMIT = timedelta(seconds=20)
 MAX_RECOVERY_SECONDS = 5
 KILL_INTERVAL_RANGE = (0.1, 0.6)  # seconds between two kills

@@ -4,13 +4,10 @@
 """
 
 import importlib
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.waiting import HANG_SECONDS
+from support.cli import Cli
 
 from cardsharp.games.euchre import cards
 from cardsharp_tools.executors import deprecated_names
@@ -19,19 +16,13 @@ SAMPLES = Path(__file__).parents[1] / "samples" / "strategies_0_2"
 
 
 @pytest.mark.parametrize("game", ["deadmansdraw", "blef", "euchre"])
-def test_a_strategy_file_of_0_2_plays(game: str, tmp_path: Path) -> None:
+def test_a_strategy_file_of_0_2_plays(game: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of version 0.2 plays a duel; the lab stops at the first failure of a file."""
     duel = ["lab", "duel", "--game", game, str(SAMPLES / f"{game}.py"), "random", "-n", "1"]
     duel += ["--workers", "1"]
-    process = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "cardsharp_tools.cli", *duel],
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CARDSHARP_NATIVE": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HANG_SECONDS,
-    )
-    assert process.returncode == 0, process.stderr
+    monkeypatch.setenv("CARDSHARP_NATIVE", "0")
+    result = cli(*duel)
+    assert result.code == 0, result.err
 
 
 def test_an_old_import_path_warns_with_the_new_module_name() -> None:

@@ -260,7 +260,7 @@ query_params = st.dictionaries(
     | st.text(st.characters(codec="utf-8"), max_size=8),
 )  # fmt: skip
 
-fuzz_settings = settings(max_examples=case_count(50, full=150))
+fuzz_settings = settings(max_examples=case_count(25, full=150))
 
 
 @pytest.fixture(scope="module")

@@ -102,7 +102,7 @@ class UndoHarness:
 
 
 @given(data=st.data(), form=st.sampled_from(sorted(FORMATS_BY_NAME)), seats=st.integers(2, 4))
-@settings(max_examples=case_count(25, full=1000), deadline=None)
+@settings(max_examples=case_count(12, full=1000), deadline=None)
 def test_acts_that_are_all_undone_equal_no_acts(data: st.DataObject, form: str, seats: int) -> None:
     team_count = data.draw(st.integers(2, 7))
     plain, contest = (UndoHarness(team_count, form, seats) for _ in range(2))
@@ -117,7 +117,7 @@ def test_acts_that_are_all_undone_equal_no_acts(data: st.DataObject, form: str, 
 
 
 @given(data=st.data(), form=st.sampled_from(ARENA_FORMATS))
-@settings(max_examples=case_count(10, full=1000), deadline=None)
+@settings(max_examples=case_count(5, full=1000), deadline=None)
 def test_acts_that_are_all_undone_equal_no_acts_over_arena_matches(
     data: st.DataObject, form: str
 ) -> None:

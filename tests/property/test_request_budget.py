@@ -217,7 +217,7 @@ def test_delays_by_a_stated_limit_that_is_used_up_do_not_slow_the_next_window(
     assert delay_for_request(budget, RequestPriority.ACT, 1e9, 31) == 0
 
 
-@settings(max_examples=case_count(20, 100))  # each has thousands of requests
+@settings(max_examples=case_count(10, 100))  # each has thousands of requests
 @given(st.integers(5, 15), st.integers(600, 1200))
 def test_clients_behind_one_address_learn_its_limit_although_no_response_states_it(
     client_count: int, limit: int

@@ -47,7 +47,7 @@ def test_every_recorded_position_has_the_same_decision(
     matches: RecordedMatches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check actions, values to the last bit, reasons and the number of evaluated leaves."""
-    step, count = case_count(17, full=1), 0
+    step, count = case_count(34, full=1), 0
     for number, position in enumerate(recorded_positions(matches)):
         if number % step or not is_standard_deck(position):
             continue
