@@ -146,7 +146,8 @@ coverage: setup .venv-sam/.setup-done ## Run the fast tests, print the lines tha
 build: setup .venv-sam/.setup-done .venv-zig/.setup-done ## Build the files that a deployment uploads to AWS
 	@$(BIN)/python -m cardsharp_tools.build.sam_build
 
-wheels: setup .venv-zig/.setup-done ## Build the wheels for Linux on x86_64 and aarch64 into dist/
+# Builds the wheels for Linux on x86_64 and aarch64 into dist/ (README.md); the help has no room.
+wheels: setup .venv-zig/.setup-done
 	@for processor in x86_64 aarch64; do \
 	  CARDSHARP_WHEEL_PROCESSOR=$$processor $(BIN)/python -m hatchling build -t wheel; done
 
