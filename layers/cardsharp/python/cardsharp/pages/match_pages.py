@@ -244,7 +244,7 @@ def _render_fragment(template: str, **values: object) -> Markup:
     return Markup(_render_page(template, **values))  # noqa: S704
 
 
-_environment = cache(template_environment)
+_environment = cache(template_environment)  # at most one entry
 
 
 def _render_page(template: str, **values: object) -> str:

@@ -69,7 +69,7 @@ class GameCodecs(NamedTuple):
     actions: JsonCodec
 
 
-load_hosted_game = cache(HostedGame)  # the parts of the game in a folder, found once
+load_hosted_game = cache(HostedGame)  # an entry for each game
 
 
 def decision_runner_for(package: str) -> DecisionRunner[Any, Any, Decision[Any]]:

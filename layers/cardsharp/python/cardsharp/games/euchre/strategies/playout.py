@@ -104,7 +104,7 @@ class PlayOrder:
         return 4 if self.alone else 2
 
 
-play_order = cache(PlayOrder)
+play_order = cache(PlayOrder)  # an entry for each call and lone defender, at most 320
 
 
 def replay_card_play_states(cards: Iterable[CardMask], order: PlayOrder) -> list[CardPlayState]:
