@@ -220,7 +220,9 @@ def next_number(number):
 """
 
 
-@pytest.mark.parametrize("command", ["lab duel", "play", "bot"])
+@pytest.mark.parametrize(
+    "command", ["lab duel", "bot", pytest.param("play", marks=pytest.mark.slow)]
+)
 def test_threads_and_processes_of_a_strategy_work_wherever_it_decides(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
