@@ -47,7 +47,7 @@ _WORKER_MEGABYTES = 384  # memory of the function that plays matches (template.y
     ("name", "opponent", "max_megabytes"),
     [
         ("blef", "threshold", 80),
-        ("euchre", "rules", _WORKER_MEGABYTES),
+        ("euchre", "rules", 80),
         ("deadmansdraw", "third", _WORKER_MEGABYTES),
     ],
 )
