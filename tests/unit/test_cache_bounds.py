@@ -85,7 +85,7 @@ def test_a_layout_of_trumps_keeps_a_bounded_number_of_results() -> None:
         hand = layout.to_mask(rng.sample(EUCHRE_DECK, 6))
         layout.spare(hand)
         layout.moves(hand, hand)
-    sizes = [cached.cache_info().currsize for cached in (layout.spare, layout.moves)]  # type: ignore[attr-defined]
+    sizes = [cached.cache_info().currsize for cached in (layout.spare, layout.moves)]  # type: ignore[union-attr]
     assert max(sizes) <= MAX_CACHED_RESULTS <= 10_000
 
 
