@@ -29,6 +29,7 @@ from cardsharp.games.deadmansdraw.arena_bot.arena_match import (
     ArenaTurn,
     FallbackTurn,
 )
+from cardsharp.games.deadmansdraw.arena_bot.decision_time import cpu_seconds_for_decision
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaBotPlayer, BotAndDummySeats
 from cardsharp.games.deadmansdraw.arena_bot.wire import parse_ending, parse_events, parse_view
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import EventView, MatchView
@@ -351,6 +352,23 @@ def test_a_decision_leaves_time_for_an_action_at_a_slow_arena(  # noqa: PLR0913,
     assert timeouts == [timedelta(seconds=timeout)]
     assert result is not None
     assert (result.decision.action, result.error) == (DRAW, None)
+
+
+def test_a_strategy_that_searches_by_its_time_gets_that_of_the_turn(client: PlayerClient) -> None:
+    times: list[float | None] = []
+
+    class Searches(Plays):
+        def with_cpu_seconds(self, cpu_seconds: float | None) -> Plays:
+            times.append(cpu_seconds)
+            return Plays(DRAW)
+
+    turn = turn_of(match_of(client))
+    seat = turn.seat._replace(strategy=Searches(END_TURN))
+    for turn_timeout in (LIMIT, None):
+        result = decide(ends_in(turn._replace(seat=seat, turn_timeout=turn_timeout), 20, 30))
+        assert result is not None
+        assert result.decision.action == DRAW
+    assert times == [cpu_seconds_for_decision(LIMIT), None]
 
 
 def test_r31_after_its_time_a_turn_is_only_ended(

@@ -22,6 +22,7 @@ from cardsharp.games.deadmansdraw.strategies import Strategy
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE, OptionEvaluator
 from cardsharp.games.deadmansdraw.strategies.champion import Champion
 from cardsharp.games.deadmansdraw.strategies.search.compiled_search import build_turn_search
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import local_limits
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyReference
@@ -100,7 +101,8 @@ class DeadMansDrawLabAdapter(LabAdapter):
         """Return how many turn ends captain evaluates here; None for other strategies."""
         if player != BuiltIn(WEIGHT_FILE):
             return None
-        weighing = OptionEvaluator(position, build_turn_search(load_model(WEIGHT_FILE)))
+        search = build_turn_search(load_model(WEIGHT_FILE), local_limits())
+        weighing = OptionEvaluator(position, search)
         weighing.evaluate_options()
         return weighing.evaluated_turn_end_count
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from ctypes import Structure, byref, c_int8, c_uint64
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from math import ceil, log10
@@ -23,6 +23,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     SearchLimits,
 )
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import local_limits
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp_tools.cli.console import print_json, result_console
@@ -154,16 +155,15 @@ class BoundsOptions(CommandOptions):
         return json.dumps(head)
 
     def stronger_player_limits(self) -> SearchLimits:
-        """Return the limits of a stronger player: more nodes, endgame cards and effects.
-
-        More nodes, a longer endgame and more effects.
-        """
-        usual = SearchLimits()
+        """Return the limits of a stronger player: more nodes, endgame cards and effects."""
+        usual = local_limits()
         if self.node_factor == 1:
             return usual
-        endgame_cards = usual.endgame_cards + ceil(log10(self.node_factor))
-        return SearchLimits(
-            max_depth=3, endgame_cards=endgame_cards, max_leaves=usual.max_leaves * self.node_factor
+        return replace(
+            usual,
+            max_depth=usual.max_depth + 1,
+            endgame_cards=usual.endgame_cards + ceil(log10(self.node_factor)),
+            max_leaves=usual.max_leaves * self.node_factor,
         )
 
 

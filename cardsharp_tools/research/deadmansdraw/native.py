@@ -29,7 +29,7 @@ from cardsharp.games.deadmansdraw.strategies.adaptive import (
     parse_value_models,
     weight_file_name,
 )
-from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
+from cardsharp.games.deadmansdraw.strategies.captain import QUICK_CAPTAIN, WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     BUST,
     DEFAULT_PREFERENCE,
@@ -47,6 +47,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     SearchLimits,
 )
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import PLAIN_LIMITS, local_limits
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_value_model
 from cardsharp_tools.executors.strategy_file import register_strategy
@@ -164,6 +165,8 @@ class NativeEngine:
             return self.adaptive_player(parse_opponent_profiles(text), parse_value_models(text))
         if strategy == BuiltIn(WEIGHT_FILE):
             return self.captain_player(load_model(WEIGHT_FILE))
+        if strategy == BuiltIn(QUICK_CAPTAIN):
+            return self.captain_player(load_model(WEIGHT_FILE), PLAIN_LIMITS)
         if strategy == BuiltIn(ADAPTIVE):
             return self.adaptive_player()
         return NativePlayer(self._find_policy(str(strategy)))
@@ -194,7 +197,7 @@ class NativeEngine:
 
         The engine never frees its copy of the weights.
         """
-        bounds = ctypes.byref(_Limits(*astuple(limits or SearchLimits())))
+        bounds = ctypes.byref(_Limits(*astuple(limits or local_limits())))
         if network is None and weights.network is not None:
             network = float_weights(weights.network)
         network_address = None if network is None else network.buffer_info()[0]

@@ -58,6 +58,7 @@ DUELS = (
     plan_duel("third", "champion-4", pairs=20, seed=3),
     plan_duel("champion", "third", pairs=8, seed=3, luck_adjusted=True),
     plan_duel("captain", "draw-3", pairs=1, seed=3, luck_adjusted=True),
+    plan_duel("captain", "captain-quick", pairs=1, seed=4),
     plan_duel("adaptive", "draw-2", pairs=1, seed=3),
 )
 

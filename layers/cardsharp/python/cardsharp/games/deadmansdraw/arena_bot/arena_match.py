@@ -25,6 +25,10 @@ from cardsharp.core.clock import Clock
 from cardsharp.core.limits import DECISION_TIMEOUT
 from cardsharp.errors import NotFound, RequestRejected
 from cardsharp.games.deadmansdraw.actions import END_TURN, Action
+from cardsharp.games.deadmansdraw.arena_bot.decision_time import (
+    cpu_seconds_for_decision,
+    memory_of_this_function,
+)
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import ArenaBotPlayer, BotAndDummySeats
 from cardsharp.games.deadmansdraw.arena_bot.position_from_view import (
     events_from_view,
@@ -50,6 +54,7 @@ from cardsharp.games.deadmansdraw.history.log_records import (
     outcome_body,
 )
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
+from cardsharp.games.deadmansdraw.strategies import CpuTimeAware, Strategy
 from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.strategy import Decision
 from cardsharp.store.match_log import Body, Summaries
@@ -280,7 +285,17 @@ class ArenaTurn(NamedTuple):
             max(remaining - delay, remaining / 4),  # the action takes the rest
         )
         return decide_in_time(
-            self.seat.strategy, self.position, timeout, monotonic, rejected_actions
+            self._strategy_for_turn(), self.position, timeout, monotonic, rejected_actions
+        )
+
+    def _strategy_for_turn(self) -> Strategy:
+        """Return the seat's strategy, which may search further in longer turns."""
+        strategy = self.seat.strategy
+        if not isinstance(strategy, CpuTimeAware):
+            return strategy
+        memory_mb = memory_of_this_function()
+        return strategy.with_cpu_seconds(
+            cpu_seconds_for_decision(self.turn_timeout, memory_mb=memory_mb)
         )
 
     def intent_body(

@@ -54,6 +54,17 @@ class TimeAware(Protocol):
         """Return the strategy with a check of the time; this one stays unchanged."""
 
 
+@runtime_checkable
+class CpuTimeAware(Protocol):
+    """A strategy that searches further if a decision has more processor time."""
+
+    def with_cpu_seconds(self, cpu_seconds: float | None) -> Strategy:
+        """Return the strategy for decisions of this length; this one stays unchanged.
+
+        None means that the time is not limited.
+        """
+
+
 STRATEGIES: StrategyRegistry[Random, Strategy] = StrategyRegistry(
     "cardsharp.games.deadmansdraw.strategies"
 )

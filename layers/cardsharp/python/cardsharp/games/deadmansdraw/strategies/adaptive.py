@@ -43,6 +43,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     never_late,
 )
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import local_limits
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_value_model
 
@@ -121,6 +122,7 @@ class Adaptive:
         self._opponent_observer = _OpponentObserver(self._prior_belief)
         self._is_late = is_late
         self._model_by_weights = models or {}
+        self._limits = local_limits()
 
     def with_past_matches(self, matches: Sequence[PastMatch]) -> "Adaptive":
         """Return this strategy with an opponent's past matches in mind, the oldest first."""
@@ -134,6 +136,12 @@ class Adaptive:
         hurried = copy(self)  # the copy shares the observed match, so nothing is observed twice
         hurried._is_late = is_late  # noqa: SLF001 - its own
         return hurried
+
+    def with_cpu_seconds(self, cpu_seconds: float | None) -> "Adaptive":
+        """Return this strategy with the limits for decisions of this length."""
+        limited = copy(self)
+        limited._limits = local_limits(cpu_seconds)  # noqa: SLF001 - its own
+        return limited
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Return the captain's decision, with the weights for the most likely opponent."""
@@ -151,7 +159,7 @@ class Adaptive:
         self, weights: str, position: DeadMansDrawPosition
     ) -> DeadMansDrawDecision:
         model = self._model_by_weights.get(weights) or load_model(weight_file_name(weights))
-        return Captain(model, is_late=self._is_late).decide(position)
+        return Captain(model, self._limits, self._is_late).decide(position)
 
 
 def parse_trained_strategy(text: str) -> Strategy:

@@ -41,6 +41,10 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SearchLimits,
     never_late,
 )
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import (
+    PLAIN_LIMITS,
+    local_limits,
+)
 from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import (
     SimulatedTurn,
     TableSets,
@@ -51,6 +55,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp.games.deadmansdraw.strategies.steady import Steady
 
 WEIGHT_FILE = "captain"
+QUICK_CAPTAIN = "captain-quick"
 # leave the card that an Oracle showed, and continue the turn
 REFUSE_ORACLE = respond(EffectType.ORACLE)
 
@@ -62,20 +67,28 @@ class Captain:
 
     A position that cannot occur in a match, such as one with a card twice or with an unknown suit,
     is left to `steady`. The search is limited in nodes and not in seconds, so that a decision does
-    not depend on the speed of the machine. Only as a last resort, if the deadline says that time is
-    short, the strategy chooses among the options that it has evaluated so far.
+    not depend on the speed of the machine. Without `limits` of its own, captain has those of
+    `search_budget.py`. Only as a last resort, if the deadline says that time is short, the strategy
+    chooses among the options that it has evaluated so far.
     """
 
     def __init__(
         self, model: ValueModel, limits: SearchLimits | None = None, is_late: IsLate | None = None
     ) -> None:
         self._model = model
-        self._limits = limits or SearchLimits()
+        self._limits = limits or local_limits()
+        self._has_own_limits = limits is not None
         self._is_late = is_late or never_late
 
     def with_deadline(self, is_late: IsLate) -> "Captain":
         """Return this captain with a function that returns True once time is short."""
         return Captain(self._model, self._limits, is_late)
+
+    def with_cpu_seconds(self, cpu_seconds: float | None) -> "Captain":
+        """Return this captain with the limits for such decisions, unless it has its own."""
+        if self._has_own_limits:
+            return self
+        return Captain(self._model, local_limits(cpu_seconds), self._is_late)
 
     def decide(self, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
         """Return the action with the highest probability to win; of equal ones, the first."""
@@ -90,8 +103,14 @@ class Captain:
 
 @strategy("captain")
 def captain(_rng: Random) -> Captain:
-    """Return the captain with the shipped weights."""
+    """Plays the option with the highest probability to win."""
     return Captain(load_model(WEIGHT_FILE))
+
+
+@strategy(QUICK_CAPTAIN)
+def quick_captain(_rng: Random) -> Captain:
+    """Plays like `captain` in plain Python: it solves the last five cards, and not six."""
+    return Captain(load_model(WEIGHT_FILE), PLAIN_LIMITS)
 
 
 def is_standard_deck(position: DeadMansDrawPosition) -> bool:
