@@ -34,6 +34,11 @@ for _name, _target, _help in (
         "What captain lacks at least and at most, from so many unseen cards on.",
     ),
     (
+        "search-limits",
+        "deadmansdraw.search_limits:search_limits",
+        "What captain gains with a deeper search, in whole matches.",
+    ),
+    (
         "train-network",
         "deadmansdraw.network_training:network",
         "Train a network beside captain's tables to beat them.",

@@ -17,8 +17,13 @@ from cardsharp_tools.lab.game_adapter import SeriesPlayer
 from cardsharp_tools.lab.plan import DuelPlan
 from cardsharp_tools.research.blef import native as blef
 from cardsharp_tools.research.c_library import unavailable_reason
+from cardsharp_tools.research.deadmansdraw.native import (
+    LAB_REPLAYS,
+    load_engine,
+    native_player,
+    require_engine,
+)
 from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Compiled
-from cardsharp_tools.research.deadmansdraw.native import load_engine, native_player, require_engine
 from cardsharp_tools.research.euchre import native as euchre
 from cardsharp_tools.research.native_stepper import NativeStepper
 
@@ -43,7 +48,10 @@ def play_compiled_pairs(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pai
     if engine is None or first_player is None or second_player is None:
         raise RuntimeError("The compiled engine is there no more; use --pure-python.")
     played = engine.play_pairs(
-        (first_player, second_player), plan.seed, pair_numbers, luck_adjusted=plan.luck_adjusted
+        (first_player, second_player),
+        plan.seed,
+        pair_numbers,
+        luck_replays=LAB_REPLAYS if plan.luck_adjusted else None,
     )
     return [tuple(_to_match_result(result, plan) for result in pair) for pair in played]
 

@@ -18,6 +18,7 @@ from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from statistics import fmean
+from typing import NamedTuple
 
 from cardsharp.core.text_files import read_valid_json_text
 from cardsharp.errors import ConfigError
@@ -121,6 +122,19 @@ class _Tempering(ctypes.Structure):
     _fields_ = struct_fields("Pii", "judge last times")
 
 
+class EndgameReplays(NamedTuple):
+    """Number of last cards that are replayed to measure luck, and how often."""
+
+    cards: int
+    repetitions: int
+
+
+LAB_REPLAYS = EndgameReplays(ENDGAME_CARDS, ENDGAME_REPETITIONS)
+"""Replays of the lab's duels."""
+NO_REPLAYS = EndgameReplays(0, 0)
+"""No replays: the judge measures the luck up to the last card, which is fast."""
+
+
 class NativeMatchResult(ctypes.Structure):
     """ctypes structure for `NativeMatchResult` of core.h: the end of a match.
 
@@ -211,15 +225,18 @@ class NativeEngine:
         seed: int,
         pair_numbers: Sequence[int],
         *,
-        luck_adjusted: bool = False,
+        luck_replays: EndgameReplays | None = None,
         beliefs: Sequence[_Belief | None] | None = None,
     ) -> list[tuple[NativeMatchResult, NativeMatchResult]]:
         """Play the pairs of these consecutive numbers: each deck twice, with seats swapped.
 
+        Luck is measured if `luck_replays` are given.
+
         The players begin with `beliefs` and update them by what they see. Without them, they know
         nothing of each other at the start.
         """
-        tempering = ctypes.byref(self._native_tempering) if luck_adjusted else None
+        native_tempering = _Tempering(self.luck_judge.policy, *(luck_replays or NO_REPLAYS))
+        tempering = ctypes.byref(native_tempering) if luck_replays is not None else None
         policies = (ctypes.c_void_p * 2)(*(player.policy for player in players))
         belief_pointers = (ctypes.POINTER(_Belief) * 2)()
         for player_index, belief in enumerate(
@@ -232,10 +249,6 @@ class NativeEngine:
             policies, belief_pointers, seed, pair_numbers[0], pairs, tempering, results
         )
         return list(zip(results[::2], results[1::2], strict=True))
-
-    @cached_property
-    def _native_tempering(self) -> _Tempering:
-        return _Tempering(self.luck_judge.policy, ENDGAME_CARDS, ENDGAME_REPETITIONS)
 
     @cached_property
     def luck_judge(self) -> NativePlayer:

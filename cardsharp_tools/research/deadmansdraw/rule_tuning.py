@@ -18,12 +18,13 @@ from cardsharp_tools.lab.confidence_interval import mean_interval
 from cardsharp_tools.lab.duel_result import FirstPlayerLuck, FirstPlayerMatchResult, LuckAdjuster
 from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
-from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Played
 from cardsharp_tools.research.deadmansdraw.native import (
+    LAB_REPLAYS,
     NativePlayer,
     first_player_points_share,
     require_engine,
 )
+from cardsharp_tools.research.deadmansdraw.native import NativeMatchResult as Played
 from cardsharp_tools.terminal.progress import ProgressBar
 
 _TUNING_DECKS = 200  # decks on which all rules are compared
@@ -79,7 +80,7 @@ def tune_rule(*, options: RuleOptions = RuleOptions()) -> None:
             decks = min(2 * decks, options.pairs)
     [(best_parameters, player)] = rules
     pairs = engine.play_pairs(
-        (player, opponent), dice.getrandbits(32), range(options.pairs), luck_adjusted=True
+        (player, opponent), dice.getrandbits(32), range(options.pairs), luck_replays=LAB_REPLAYS
     )
     _print_best_rule(best_parameters, pairs, options)
 
