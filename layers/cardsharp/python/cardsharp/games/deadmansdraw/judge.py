@@ -27,12 +27,17 @@ from cardsharp.games.deadmansdraw.strategies.position_features import (
     busting_card_count,
     suits_in_play,
 )
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import PLAIN_LIMITS
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 
 
 class CaptainJudge(Judge):
-    """Judge by the search of `captain`, which expects both players to play as it does."""
+    """Judge by the search of `captain`, which expects both players to play as it does.
+
+    It has the limits of plain Python everywhere. So an analysis does not depend on the machine, and
+    it is faster: `stats` judges a hundred decisions a match.
+    """
 
     name = WEIGHT_FILE
 
@@ -42,7 +47,7 @@ class CaptainJudge(Judge):
         """Return captain's decision; None for a position that the usual start cannot lead to."""
         if not is_standard_deck(position):
             return None
-        decision = Captain(load_model(WEIGHT_FILE)).decide(position)
+        decision = Captain(load_model(WEIGHT_FILE), PLAIN_LIMITS).decide(position)
         if REFUSE_ORACLE not in extra_actions:
             return decision
         refusal_option = ProbabilityOption(
@@ -106,7 +111,8 @@ def _evaluate_oracle_refusal(position: DeadMansDrawPosition) -> float:
         position, pending=state.pending_effect, refused_oracle_card=position.known_top
     )
     return max(
-        option.value for option in Captain(load_model(WEIGHT_FILE)).decide(next_position).options
+        option.value
+        for option in Captain(load_model(WEIGHT_FILE), PLAIN_LIMITS).decide(next_position).options
     )
 
 
