@@ -207,7 +207,8 @@ static void keep(const Side *side, uint8_t *kept) {
         }
 }
 
-/* As what is known grows it falls; for the last fifth of the steps it is that of play. */
+/* As what is known grows it falls; for the last fifth of the steps it is that of play. Lower ones were
+ * worse: noise in the values decides more, and bets tell more of the cards. */
 static double temperature_at(int step, int steps) {
     double part = 1.25 * step / steps;
     return WARM * pow(TEMPERATURE / WARM, part < 1 ? part : 1);
