@@ -21,8 +21,8 @@ from cardsharp.core.limits import DECISION_TIMEOUT
 from cardsharp.errors import ConfigError
 from cardsharp.play.guarded_call import (
     MAX_STDOUT_CHARS,
-    TIMEOUT_MESSAGE,
     InvalidDecision,
+    describe_late_decision,
     first_and_last_lines,
 )
 from cardsharp_tools.executors import hang_monitor, process_guard, sandbox_supervisor
@@ -204,7 +204,7 @@ class LineProcess:
     def describe_failure(self, partial_answer: bytes) -> tuple[str, str]:
         """Return a phrase that says why there is no answer, and the last output on stderr."""
         if self.exceeded_timeout is not None:
-            reason = f"{TIMEOUT_MESSAGE} {self.exceeded_timeout.total_seconds():g} s"
+            reason = describe_late_decision(self.exceeded_timeout)
         elif partial_answer:
             reason = "the program wrote a line without a line break"
         else:

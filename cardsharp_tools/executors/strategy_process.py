@@ -22,7 +22,7 @@ from pydantic import BaseModel, PlainValidator, ValidationError
 
 from cardsharp.errors import ConfigError, StrategyError
 from cardsharp.play.game import Game
-from cardsharp.play.guarded_call import TIMEOUT_MESSAGE, InvalidDecision
+from cardsharp.play.guarded_call import InvalidDecision, describe_late_decision
 from cardsharp.play.strategy import Decision
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.executors import hang_monitor
@@ -111,7 +111,7 @@ class _StrategyFileProcess(LineProcess):
         self.wait_for_exit(1)
         stderr = self.read_stderr()
         if self.exceeded_timeout is not None:
-            reason = f"{TIMEOUT_MESSAGE} {self.exceeded_timeout.total_seconds():g} s"
+            reason = describe_late_decision(self.exceeded_timeout)
         elif partial_answer:
             reason = "its answer has no line break"
         else:

@@ -23,9 +23,9 @@ from cardsharp.errors import ConfigError, StrategyError
 from cardsharp.play.catalog import get_game
 from cardsharp.play.decision_runner import DecisionResult, DecisionRunner, validate_decision_type
 from cardsharp.play.guarded_call import (
-    TIMEOUT_MESSAGE,
     InvalidDecision,
     call_guarded,
+    describe_late_decision,
     strategy_traceback,
 )
 from cardsharp.play.strategy import Decision
@@ -157,7 +157,7 @@ def _describe_timeout(timeout: DecisionTimeout, strategy: object) -> str:
     lines = strategy_traceback(timeout, strategy)
     location = f" ({lines[-1]})" if lines else ""
     cause = "while it slept or waited" if timeout.was_sleeping else "of processor time"
-    return f"{TIMEOUT_MESSAGE} {DECISION_TIMEOUT.total_seconds():g} s {cause}{location}"
+    return f"{describe_late_decision(DECISION_TIMEOUT)} {cause}{location}"
 
 
 @contextmanager

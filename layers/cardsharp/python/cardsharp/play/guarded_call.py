@@ -31,6 +31,15 @@ _MAX_RERUN_SECONDS = 0.2  # seconds; only a quicker decision is run again to fin
 _EDGE_LINES = 6  # lines that are shown of the beginning and of the end of a long traceback
 
 
+def describe_late_decision(timeout: timedelta) -> str:
+    """Return the text of a decision that was later than `timeout`, rounded to three digits.
+
+    >>> describe_late_decision(timedelta(seconds=1.35715))
+    'no decision within 1.36 s'
+    """
+    return f"{TIMEOUT_MESSAGE} {timeout.total_seconds():.3g} s"
+
+
 class InvalidDecision(Exception):
     """Error of a strategy that returned something unusable. Its text is the complete message.
 
@@ -89,9 +98,7 @@ def call_guarded(
         if interrupt is not None and interrupt(timeout):
             return results.get()
         location = "" if interrupt else _interrupt_thread(thread, strategy)
-        return GuardedResult(
-            error=f"{TIMEOUT_MESSAGE} {timeout.total_seconds():g} s{location}", stdout=page.text
-        )
+        return GuardedResult(error=f"{describe_late_decision(timeout)}{location}", stdout=page.text)
 
 
 def _interrupt_thread(thread: threading.Thread, strategy: object) -> str:
