@@ -248,7 +248,7 @@ def markdown_prose_blocks(text: str) -> Iterator[tuple[int, str]]:
 def long_sentences(path: str, text: str) -> Iterator[Breach]:
     """Yield the sentences of a page with too many words; code counts as one word."""
     for line, block in markdown_prose_blocks(text):
-        plain = _LINK.sub(r"\1", _CODE_SPAN.sub("code", block))
+        plain = _LINK.sub(r"\1", _CODE_SPAN.sub("Code", block))
         for sentence in _SENTENCE_END.split(plain):
             words = re.findall(r"\S*\w\S*", sentence)
             if len(words) > MAX_SENTENCE_WORDS:
