@@ -26,6 +26,10 @@ MEASURE_TABLE = (Path(support.browser.__file__).parent / "table_layout.js").read
 """Function of a page that returns what is wrong with its table on this screen."""
 
 
+WAIT_FOR_FRAME = "() => new Promise((done) => requestAnimationFrame(done))"
+"""Function of a page that ends after its script has been told of a new size."""
+
+
 @pytest.fixture(autouse=True)
 def isolated_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Set a new data folder."""
@@ -46,15 +50,33 @@ def open_table(browser: Browser, game: str, bots: int | None = None) -> Iterator
         yield page
 
 
+def show_screen(page: Page, width: int, height: int) -> None:
+    """Show the page on a screen of that size, and wait until its script knows it."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(WAIT_FOR_FRAME)
+
+
 def measure_screens(page: Page, name: str) -> dict[str, list[str]]:
     """Return the faults of the table by screen."""
     faults = {}
     for width, height in SCREENS:
-        page.set_viewport_size({"width": width, "height": height})
+        show_screen(page, width, height)
         kind = "desktop" if width >= DESKTOP_WIDTH else "phone"
         faults[f"{name} {width}x{height}"] = page.evaluate(MEASURE_TABLE, MIN_CARD_HEIGHTS[kind])
         save_screenshot(page, f"table-{name}-{width}")
     return {screen: found for screen, found in faults.items() if found}
+
+
+def measure_each_kind(page: Page, name: str) -> dict[str, list[str]]:
+    """Return the faults when one kind of choices after the other is shown, by screen."""
+    faults: dict[str, list[str]] = {}
+    show_screen(page, *SCREENS[0])  # a large screen shows all kinds at once
+    for kind in page.locator(".kind:visible:not(:disabled)").all():
+        show_screen(page, *SCREENS[0])
+        kind.click()
+        page.locator("#asked").focus()
+        faults |= measure_screens(page, f"{name} {kind.inner_text()}")
+    return faults
 
 
 def measure_match(page: Page, game: str, max_questions: int) -> dict[str, list[str]]:
@@ -64,10 +86,7 @@ def measure_match(page: Page, game: str, max_questions: int) -> dict[str, list[s
     while number and turn < max_questions:
         expect(page.locator("#asked")).to_be_focused()
         faults |= measure_screens(page, f"{game} {turn}")
-        for kind in page.locator(".kind:visible:not(:disabled)").all():
-            kind.click()
-            page.locator("#asked").focus()
-            faults |= measure_screens(page, f"{game} {turn} {kind.inner_text()}")
+        faults |= measure_each_kind(page, f"{game} {turn}")
         choices = page.locator(".choice[form=moves]:not(:disabled)")
         place = (turn * 5) % choices.count() if turn % 4 else 0
         choices.nth(min(place, 6)).dispatch_event("click")
