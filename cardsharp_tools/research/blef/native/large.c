@@ -6,10 +6,7 @@
 
 static const double MARKS[CLASSES - 1] = {0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999};
 
-const double TEMPERATURE = 0.08;
-
-/* A choice is taken only if its weight is this share of the largest one. */
-static const double LEAST_SHARE = 0.1;
+const double TEMPERATURE = 0.035;
 
 static int has(Cards hand, int value) { return count(hand & 0x41041u << value); }
 
@@ -97,15 +94,10 @@ void large_play(const uint8_t *large, const Look *look, int before, int last, do
     int row = last + 1, with = last == OPENING ? 0 : bond[before + 1][last];
     const uint8_t *check = large + row_at(row) + with;
     const uint8_t *bet = check + BONDS * (CLASSES - row * KINDS);
-    double top = 0, total = 0;
-    for (int b = last + 1; b < BETS; b++) play[b] = weights[bet[BONDS * look->cell[row][b]]];
-    if (last != OPENING) play[CHECK] = weights[check[BONDS * look->class[last]]];
-    for (int action = 0; action <= CHECK; action++)
-        if (play[action] > top) top = play[action];
-    for (int action = 0; action <= CHECK; action++) {
-        if (play[action] < LEAST_SHARE * top) play[action] = 0;
-        total += play[action];
-    }
+    double total = 0;
+    for (int b = last + 1; b < BETS; b++)
+        total += play[b] = weights[bet[BONDS * look->cell[row][b]]];
+    if (last != OPENING) total += play[CHECK] = weights[check[BONDS * look->class[last]]];
     if (total <= 0) play[last == OPENING ? 0 : CHECK] = total = 1;
     for (int action = 0; action <= CHECK; action++) play[action] /= total;
 }

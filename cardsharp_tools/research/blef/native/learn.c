@@ -207,8 +207,7 @@ static void keep(const Side *side, uint8_t *kept) {
         }
 }
 
-/* As what is known grows it falls; for the last fifth of the steps it is that of play. Lower ones were
- * worse: noise in the values decides more, and bets tell more of the cards. */
+/* As what is known grows it falls; for the last fifth of the steps it is that of play. */
 static double temperature_at(int step, int steps) {
     double part = 1.25 * step / steps;
     return WARM * pow(TEMPERATURE / WARM, part < 1 ? part : 1);

@@ -4,8 +4,7 @@ The table does not depend on exact hands. It stores the probability to win the r
 choice. That of a check depends on how likely the last bet is given the player's cards. That of a
 bet depends on its own probability, and on how many of its missing cards the last bet claims, too.
 Both also depend on the last bet, and on its overlap with the bet that preceded it. The likelier a
-choice is to win, the more often it is taken, so many bets may be bluffs. Choices that win much less
-often than the best are never taken.
+choice is to win, the more often it is taken, so any bet may be a bluff.
 
 The compiled trainer uses the same features: cardsharp_tools/research/blef/native/large.c.
 """
@@ -41,13 +40,7 @@ PROBABILITY_BINS = (0.03, 0.1, 0.22, 0.38, 0.55, 0.72, 0.88, 0.9999)
 PROBABILITY_CLASSES, HELP_CLASSES, OVERLAP_CLASSES = len(PROBABILITY_BINS) + 1, 3, 4
 FEATURE_COUNT = PROBABILITY_CLASSES * HELP_CLASSES
 """Number of kinds of bets: by probability class, and by the help of the last bet."""
-SOFTMAX_TEMPERATURE = 0.08  # a choice that wins this much more often is taken e times as often
-MIN_WEIGHT_SHARE = 0.1
-"""Share of the largest weight that a choice needs to be taken at all.
-
-A bet may be any of up to 88. Without this limit most bets would be bad ones: each is seldom made,
-but there are many.
-"""
+SOFTMAX_TEMPERATURE = 0.035  # a choice that wins this much more often is taken e times as often
 LARGE_ROUND_PROBABILITY_SCALE = 50  # the file stores probabilities in fiftieths
 LARGE_ROUNDS_FORMAT = 2
 DEFAULT_FILE = Path(str(files("cardsharp.games.blef.strategies") / "tables" / "large.bin"))
@@ -106,17 +99,8 @@ def mixed_strategy(
             kind += min(shared_missing_card_count(bet, last_bet, hand_mask), HELP_CLASSES - 1)
         weights[bet] = _SOFTMAX_WEIGHTS[row[start + kind * OVERLAP_CLASSES]]
         start += FEATURE_COUNT * OVERLAP_CLASSES
-    return _normalise_large_weights(weights)
-
-
-def _normalise_large_weights(weights: Mapping[int, float]) -> MixedStrategy:
-    """Return the probabilities of the actions whose weight is a large enough share."""
-    min_weight = MIN_WEIGHT_SHARE * max(weights.values())
-    good_choices = [
-        (action, weight) for action, weight in weights.items() if weight and weight >= min_weight
-    ]
-    total = sum(weight for _, weight in good_choices)
-    return tuple((action, weight / total) for action, weight in good_choices)
+    total = sum(weights.values())
+    return tuple((action, weight / total) for action, weight in weights.items() if weight)
 
 
 def _classify_probability(chance: float) -> int:
