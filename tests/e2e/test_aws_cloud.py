@@ -117,7 +117,7 @@ def wait_for_finished_match(cloud: EmulatedDeployment, match_id: str) -> MatchRe
     clock, find = SystemClock(), cloud.stack.log.match
     end = clock.now() + timedelta(minutes=4)
     while (record := find(match_id)) is None or record.status is not MatchStatus.FINISHED:
-        assert clock.now() < end, cloud.emulator.log_tail()
+        assert clock.now() < end, f"{record}\n{cloud.emulator.log_tail()}"
         clock.sleep(timedelta(milliseconds=500))
     return record
 
