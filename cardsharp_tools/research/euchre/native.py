@@ -20,7 +20,7 @@ from cardsharp.games.euchre.strategies.bidding import card_mask
 from cardsharp.games.euchre.strategies.pimc import POINT_SCALE, SearchBudget
 from cardsharp_tools.research.c_library import load_library, struct_fields, unavailable_reason
 
-_DEALT_CARD_COUNT = 20
+_MAX_PLAYS = 20
 _MAX_CHOICES = 8
 _ALONE_OFFSET = 8
 
@@ -28,27 +28,32 @@ MAX_WORLDS = 8192
 MAX_BATCH = 1024
 
 
-class _Open(ctypes.Structure):
-    """Public part of a deal, as `Open` in engine.c."""
+class _NativePublicState(ctypes.Structure):
+    """Public part of a deal, as `PublicState` in position.h."""
 
     _fields_ = struct_fields(
         "ii..ii.i..",
-        "turn_card bids suit alone swapped defences defence plays seat card",
+        "turn_card bid_count suit goes_alone has_discarded defense_count defense_answers "
+        "play_count seat card",
         *[ctypes.c_int * MAX_BIDS] * 2,
         ctypes.c_int * 2,
-        *[ctypes.c_int * _DEALT_CARD_COUNT] * 2,
+        *[ctypes.c_int * _MAX_PLAYS] * 2,
     )
 
 
-class _Effort(ctypes.Structure):
-    _fields_ = struct_fields("iii", "worlds batch work")
+class _NativeSearchBudget(ctypes.Structure):
+    """Limits of a search, as `SearchBudget` in pimc.c."""
+
+    _fields_ = struct_fields("iii", "max_worlds batch_size max_work")
 
 
 class _NativeAnswer(ctypes.Structure):
-    """Answer of the engine, as `Answer` in engine.c."""
+    """Answer of the engine, as `Answer` in pimc.c."""
 
     _fields_ = struct_fields(
-        "iii...", "action worlds choices actions tried totals", *[ctypes.c_int32 * _MAX_CHOICES] * 3
+        "iii...",
+        "action world_count choice_count actions try_counts totals",
+        *[ctypes.c_int32 * _MAX_CHOICES] * 3,
     )
 
 
@@ -68,7 +73,9 @@ class NativePimcStrategy:
         if limit.batch_size > MAX_BATCH or limit.max_worlds + limit.batch_size > MAX_WORLDS:
             raise ValueError(f"At most {MAX_BATCH} worlds a batch and {MAX_WORLDS} in all.")
         self._library, self._search_limit = loaded, limit
-        self._native_limit = _Effort(limit.max_worlds, limit.batch_size, limit.max_work)
+        self._native_budget = _NativeSearchBudget(
+            limit.max_worlds, limit.batch_size, limit.max_work
+        )
 
     def __reduce__(self) -> tuple[type["NativePimcStrategy"], tuple[SearchBudget]]:
         return NativePimcStrategy, (self._search_limit,)
@@ -78,7 +85,6 @@ class NativePimcStrategy:
         if len(view.legal_actions) == 1:
             return EuchreDecision(view.legal_actions[0], "The only choice.")
         native_answer, decision_type = _NativeAnswer(), view.decision_type
-        effort = ctypes.byref(self._native_limit)
         discard = -1 if view.discard is None else view.discard
         self._library.euchre_decide(
             ctypes.byref(_to_native_state(view.public_state)),
@@ -86,18 +92,21 @@ class NativePimcStrategy:
             list(DecisionType).index(decision_type),
             card_mask(view.hand),
             discard,
-            effort,
+            ctypes.byref(self._native_budget),
             ctypes.byref(native_answer),
         )
-        tried = zip(native_answer.actions, native_answer.totals, native_answer.tried, strict=True)
+        choice_count = native_answer.choice_count if native_answer.world_count else 0
         options = tuple(
-            EuchreOption(_decode_action(decision_type, action), total / max(1, often) / POINT_SCALE)
-            for action, total, often in [*tried][
-                : native_answer.choices if native_answer.worlds else 0
-            ]
+            EuchreOption(
+                _decode_action(decision_type, native_answer.actions[choice]),
+                native_answer.totals[choice]
+                / max(1, native_answer.try_counts[choice])
+                / POINT_SCALE,
+            )
+            for choice in range(choice_count)
         )
         chosen, reason = _decode_action(decision_type, native_answer.action), "As `pimc`, compiled."
-        return EuchreDecision(chosen, reason, options, native_answer.worlds)
+        return EuchreDecision(chosen, reason, options, native_answer.world_count)
 
 
 @cache
@@ -105,23 +114,24 @@ def native_library() -> ctypes.CDLL | None:
     """Return the compiled engine, or None if it is unavailable; raise `ConfigError`."""
     loaded = load_library(Path(__file__).parent / "native")
     if loaded is not None:
-        loaded.euchre_begin()
+        loaded.euchre_init()
     return loaded
 
 
-def _to_native_state(table: PublicState) -> _Open:
-    plays = [played for trick in table.tricks for played in trick]
-    open_state = _Open(table.turn_card, len(table.bids))
-    for index, bid in enumerate(table.bids):
-        open_state.suit[index] = -1 if bid.suit is None else bid.suit
-        open_state.alone[index] = bid.goes_alone
-    open_state.swapped, open_state.defences = table.has_discarded, len(table.defense_answers)
-    for index, alone in enumerate(table.defense_answers):
-        open_state.defence[index] = alone
-    open_state.plays = len(plays)
+def _to_native_state(public_state: PublicState) -> _NativePublicState:
+    plays = [play for trick in public_state.tricks for play in trick]
+    native_state = _NativePublicState(public_state.turn_card, len(public_state.bids))
+    for index, bid in enumerate(public_state.bids):
+        native_state.suit[index] = -1 if bid.suit is None else bid.suit
+        native_state.goes_alone[index] = bid.goes_alone
+    native_state.has_discarded = public_state.has_discarded
+    native_state.defense_count = len(public_state.defense_answers)
+    for index, defends_alone in enumerate(public_state.defense_answers):
+        native_state.defense_answers[index] = defends_alone
+    native_state.play_count = len(plays)
     for index, (seat, card) in enumerate(plays):
-        open_state.seat[index], open_state.card[index] = seat, card
-    return open_state
+        native_state.seat[index], native_state.card[index] = seat, card
+    return native_state
 
 
 def _decode_action(decision_type: DecisionType, action_code: int) -> Action:
