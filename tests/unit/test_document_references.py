@@ -1,4 +1,4 @@
-"""References in documents: pages, headings, commands, sections, classes and targets."""
+"""References in documents and comments: pages, commands, sections, classes and sources."""
 
 import inspect
 import re
@@ -124,6 +124,33 @@ def test_every_cited_section_of_a_specification_exists() -> None:
     } == set()
     assert {name for _, name, _ in citations_in_files} == set(sections)
     assert len(citations_in_files) > 60
+
+
+SOURCE_FOLDERS = ("layers", "functions", "cardsharp_tools", "tests")
+C_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+CITED_SOURCE = re.compile(r"\w[\w./-]*\.(?:py|c|h)\b")
+
+
+def test_every_source_that_a_c_comment_cites_exists() -> None:
+    """A comment may cite the end of a source's path, such as `rules.py`."""
+    sources = [
+        file.relative_to(ROOT)
+        for folder in SOURCE_FOLDERS
+        for file in (ROOT / folder).rglob("*.*")
+        if file.suffix in {".py", ".c", ".h"}
+    ]
+    path_ends = {
+        "/".join(file.parts[start:]) for file in sources for start in range(len(file.parts))
+    }
+    citations_in_files = {
+        (str(file), citation)
+        for file in sources
+        if file.suffix != ".py"
+        for comment in C_COMMENT.findall((ROOT / file).read_text("utf-8"))
+        for citation in CITED_SOURCE.findall(comment)
+    }
+    assert {cited for cited in citations_in_files if cited[1] not in path_ends} == set()
+    assert len(citations_in_files) > 20
 
 
 def test_every_mutation_target_names_existing_modules_and_tests() -> None:

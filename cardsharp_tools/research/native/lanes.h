@@ -1,7 +1,7 @@
-/* Many matches side by side for a learner: the twin of `Lanes` in cardsharp_tools/environments/batch.py.
+/* Many matches side by side for a learner: the twin of `PythonStepper` of environments/vector_env.py.
  *
  * A lane deals the matches `lane`, `lane + lanes`, `lane + 2 * lanes`, ... of a seed, with the dice of
- * cardsharp_tools/lab/dice.py. A game's lanes.c includes this and defines `struct State`, the functions
+ * cardsharp_tools/lab/rng.py. A game's lanes.c includes this and defines `struct State`, the functions
  * that are declared here, and at its end `LANES(observed, actions)` with the sizes of its rows.
  */
 #ifndef CARDSHARP_LANES_H

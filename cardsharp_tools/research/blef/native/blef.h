@@ -1,7 +1,7 @@
 /* Rounds of Blef with two players: cards, chances, what a player sees, training, playing.
  *
  * The bets come from Python (`blef_begin`), so that the rules stand in one place. A set of cards is
- * 24 bits, bit 6 * colour + value, as in strategies/odds.py. Chances are counted as there, so that
+ * 24 bits, bit 6 * colour + value, as in strategies/bet_probabilities.py. Chances are counted as there, so that
  * they are equal to the last bit.
  */
 #ifndef CARDSHARP_BLEF_H

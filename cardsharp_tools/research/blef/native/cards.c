@@ -1,4 +1,4 @@
-/* Cards, bets, and their chances: the twin of strategies/odds.py. */
+/* Cards, bets, and their chances: the twin of strategies/bet_probabilities.py. */
 #include "blef.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Lanes of Blef, in the numbers of cardsharp_tools/games/blef/encoding.py: the rules of cardsharp/blef/rules.py
+/* Lanes of Blef, in the numbers of cardsharp/games/blef/encoding.py: the rules of blef/rules.py
  * for two to eight players. */
 #include "lanes.h"
 

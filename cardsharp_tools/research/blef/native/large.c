@@ -1,4 +1,4 @@
-/* How a player of large rounds sees and plays them: the twin of strategies/large.py. */
+/* How a player of large rounds sees and plays them: the twin of strategies/large_round_policy.py. */
 #include "large.h"
 
 #include <math.h>

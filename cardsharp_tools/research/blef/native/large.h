@@ -1,4 +1,4 @@
-/* Large rounds: what a player knows of them by strategies/large.py, and what is learned of it. */
+/* Large rounds: what a player knows of them by strategies/large_round_policy.py, and what is learned of it. */
 #ifndef CARDSHARP_BLEF_LARGE_H
 #define CARDSHARP_BLEF_LARGE_H
 

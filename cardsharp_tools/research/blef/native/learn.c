@@ -31,7 +31,7 @@ typedef struct {
     Side *sides[2]; /* the same one twice where both hold as many cards */
     double explore; /* how much of the learner's own way is chance */
     double tremble; /* how much of the other's is */
-    double habits;  /* how often the other plays a habit of minds.py instead */
+    double habits;  /* how often the other plays a habit of opponent_types.py instead */
 } Lesson;
 
 /* Of a deal, by learner, mover and last bet (one after the last one: none), a number for each bond. */

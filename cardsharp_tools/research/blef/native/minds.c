@@ -1,4 +1,4 @@
-/* What players would bet who look at their own cards: the habits of strategies/minds.py. */
+/* What players would bet who look at their own cards: the habits of strategies/opponent_types.py. */
 #include "blef.h"
 
 enum { NONE = -1 };

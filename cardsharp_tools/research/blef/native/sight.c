@@ -1,4 +1,4 @@
-/* What a player sees of a round: the twin of strategies/sight.py. */
+/* What a player sees of a round: the twin of strategies/table_lookup.py. */
 #include "blef.h"
 
 int number_of(const Setup *setup, Cards hand) {

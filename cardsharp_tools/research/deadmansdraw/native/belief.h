@@ -1,4 +1,4 @@
-/* Which opponent this is: the twin of strategies/adaptive_belief.py. */
+/* Which opponent this is: the twin of strategies/opponent_belief.py. */
 #ifndef CARDSHARP_BELIEF_H
 #define CARDSHARP_BELIEF_H
 
@@ -18,7 +18,7 @@ typedef struct {
 } Entry;
 
 /* The entries, who plays for each of the weights, and what a choice of theirs may cost
- * (strategies/adaptive_gifts.py). */
+ * (strategies/adaptive.py). */
 typedef struct {
     int32_t entries, players;
     Entry entry[MOST_ENTRIES];

@@ -9,9 +9,9 @@ enum { MOST_LYING = 7 };
 /* The kinds of an answer: its suit, or that it busts, and its order by value. */
 enum { BUSTS = SUITS, DEAREST, CHEAPEST, BETWEEN, KINDS };
 
-/* The figures of an entry of strategies/adaptive_belief.py; negative where it names a strategy. */
+/* The figures of an entry of strategies/opponent_belief.py; negative where it names a strategy. */
 typedef struct {
-    int32_t by;                  /* cards, points or risk: MEASURES of adaptive_belief.py */
+    int32_t by;                  /* cards, points or risk: STOP_FEATURES of opponent_belief.py */
     double stops[MOST_LYING][2]; /* by class, without and with a gain in the play area */
     double taste[SUITS][KINDS];  /* by effect, then by kind of the answer */
     double safe, bust, end; /* an Oracle's card taken; the turn ended where it is not */

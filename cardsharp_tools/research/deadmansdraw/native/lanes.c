@@ -1,4 +1,4 @@
-/* Lanes of Dead Man's Draw, in the numbers of cardsharp_tools/games/deadmansdraw/encoding.py. */
+/* Lanes of Dead Man's Draw, in the numbers of cardsharp/games/deadmansdraw/encoding.py. */
 #define LANES_OPPONENTS
 #include "lanes.h"
 

@@ -1,4 +1,4 @@
-/* What chance brought: the twin of cardsharp/deadmansdraw/luck.py. */
+/* What chance brought: the twin of cardsharp/games/deadmansdraw/luck.py. */
 #ifndef CARDSHARP_LUCK_H
 #define CARDSHARP_LUCK_H
 

@@ -1,4 +1,4 @@
-/* A rule that a person can play: the twin of cardsharp/deadmansdraw/strategies/rule.py, for any
+/* A rule that a person can play: the twin of deadmansdraw/strategies/rule.py, for any
  * numbers, of which `cardsharp research tune-rule` finds the best. */
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@ typedef struct {
     double value, gain;
 } Laid;
 
-/* A simulated turn: `Turn` of lookahead.py. */
+/* A simulated turn: `LookaheadTurn` of lookahead.py. */
 typedef struct {
     Cards own, other;
     double points, risk;

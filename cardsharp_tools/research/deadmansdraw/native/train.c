@@ -1,6 +1,6 @@
 /* Learning: matches are played with the weights of the batch, each position's target being the
  * mean over its next card (an expected backup, so nearly free of luck); the weights then follow
- * by gradient descent on the log-loss. The twin of cardsharp_tools/research/deadmansdraw/training/. */
+ * by gradient descent on the log-loss. The twin of research/deadmansdraw/training.py. */
 #include "train.h"
 
 #include <math.h>

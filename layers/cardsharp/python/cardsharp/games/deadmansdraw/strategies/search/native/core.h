@@ -1,6 +1,6 @@
 /* Dead Man's Draw for the lab: the rules, dealing and matches, in C.
  *
- * The same rules as cardsharp/deadmansdraw/rules.py (a test plays both side by side), for matches
+ * The same rules as games/deadmansdraw/rules.py (a test plays both side by side), for matches
  * that start from a normal deal of the server's deck of 60 cards.
  *
  * A card is a number, 6 * suit + rank; a set of cards is 60 bits. Suits are in the server's order.

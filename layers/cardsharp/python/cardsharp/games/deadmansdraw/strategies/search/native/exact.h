@@ -8,7 +8,7 @@
  * bonuses that may turn out in more than `picks` ways, it tries so many. Where it `groups`, it is not
  * exact: of the cards of a suit that a Map may offer, one stands for all that bring something. */
 Exact *exact_new(int bits, int64_t most, double picks, bool groups);
-/* The twin of cardsharp/deadmansdraw/strategies/search/endgame.py: it groups, tries eight ways of any
+/* The twin of strategies/search/endgame.py: it groups, tries eight ways of any
  * bonus, gives up after `most` ends of turns, and remembers nothing from one call to the next. */
 Exact *exact_rough(int64_t most);
 void exact_free(Exact *exact);
@@ -16,7 +16,7 @@ void exact_free(Exact *exact);
  * `weigh`; refusing an Oracle's card is left out as there. Their number, 0 where it gave up. */
 int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]);
 
-/* Values of a turn under way, as strategies/search/native.py asks for them one by one. They share what
+/* Values of a turn under way, as compiled_search.py asks for them one by one. They share what
  * is remembered since `exact_begin`, and count for nothing once more than `most` were worked out. */
 typedef struct { Cards own, other, pile, discard, area, saved; } Places;
 void exact_begin(Exact *exact, int64_t most);

@@ -1,4 +1,4 @@
-/* Values by the learned numbers: the twin of strategies/search/leaves.py. */
+/* Values by the learned numbers: the twin of strategies/search/leaf_evaluator.py. */
 #ifndef CARDSHARP_LEAVES_H
 #define CARDSHARP_LEAVES_H
 

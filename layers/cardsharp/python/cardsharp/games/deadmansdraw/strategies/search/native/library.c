@@ -1,4 +1,4 @@
-/* What strategies/search/native.py calls: the value of a turn under way, and of each card to come. */
+/* What compiled_search.py calls: the value of a turn under way, and of each card to come. */
 #include <stdlib.h>
 
 #include "exact.h"

@@ -1,6 +1,6 @@
 /* The learned numbers of `captain` and the integer sums that they are read as.
  *
- * The twin of cardsharp/deadmansdraw/strategies/search/model.py: same layout, same sums. Numbers
+ * The twin of strategies/search/value_model.py: same layout, same sums. Numbers
  * are whole multiples of 2^-16, so that sums are exact and equal in both languages whatever their
  * order.
  */

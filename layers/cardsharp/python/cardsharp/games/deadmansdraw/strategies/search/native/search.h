@@ -1,4 +1,4 @@
-/* The search within a turn: the twin of cardsharp/deadmansdraw/strategies/search/tree.py. */
+/* The search within a turn: the twin of deadmansdraw/strategies/search/turn_search.py. */
 #ifndef CARDSHARP_SEARCH_H
 #define CARDSHARP_SEARCH_H
 

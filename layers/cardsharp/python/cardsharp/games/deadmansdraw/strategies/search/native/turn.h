@@ -1,4 +1,4 @@
-/* A simulated turn: the twin of cardsharp/deadmansdraw/strategies/search/turn.py. */
+/* A simulated turn: the twin of deadmansdraw/strategies/search/simulated_turn.py. */
 #ifndef CARDSHARP_TURN_H
 #define CARDSHARP_TURN_H
 
