@@ -7,7 +7,7 @@ strategy reads it, and answers the tables while our strategy may play them. `bes
 learned from earlier games how our strategy plays, learns on from the open rounds, and plays its
 best response.
 
-All but the last need a C compiler (`native/response.c`).
+All but the last need a C compiler (`native/local_best_response.c`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -23,8 +23,8 @@ from cardsharp_tools.research.c_library import (
     unavailable_reason,
 )
 
-_BETS, _VALUES, _MAX_CARDS = len(BETS), 6, 11
-_CODES, _PLACES = 5**_VALUES, 80_000
+_BETS, _RANKS, _MAX_CARDS = len(BETS), 6, 11
+_HAND_CODES, _MAX_HISTORIES = 5**_RANKS, 80_000
 
 HandSizes = tuple[int, int]  # cards of the player who begins, and of the other
 Weights: TypeAlias = "ctypes.Array[ctypes.c_float]"
@@ -32,39 +32,44 @@ Weights: TypeAlias = "ctypes.Array[ctypes.c_float]"
 
 
 class _Bet(ctypes.Structure):
-    _fields_ = struct_fields(".bI", "values colour cards", ctypes.c_uint8 * _VALUES)
+    """ctypes structure for `Bet` of bet_probabilities.h."""
+
+    _fields_ = struct_fields(".bI", "rank_counts suit cards", ctypes.c_uint8 * _RANKS)
 
 
 class RoundIndexTables(ctypes.Structure):
-    """ctypes structure for `Setup` of blef.h: the sizes and index tables of a round."""
+    """ctypes structure for `TableShape` of table_lookup.h: sizes and index tables of a round."""
 
     _fields_ = struct_fields(
         "..i..ii...i",
-        "cards hands bets bet place high classes class_of hand start span",
+        "hand_sizes hand_counts bet_count bets bet_index first_high_bet class_count class_of_bet "
+        "hand_numbers row_starts hand_stride",
         *[ctypes.c_int32 * 2] * 2,
         ctypes.c_uint8 * _BETS,
         ctypes.c_int8 * _BETS,
         ctypes.c_uint8 * (_BETS + 1),
-        ctypes.c_int16 * _CODES,
-        ctypes.c_int32 * _PLACES,
+        ctypes.c_int16 * _HAND_CODES,
+        ctypes.c_int32 * _MAX_HISTORIES,
     )
 
 
-class _Learning(ctypes.Structure):
+class _CfrTraining(ctypes.Structure):
+    """ctypes structure for `CfrTraining` of cfr_training.c."""
+
     _fields_ = struct_fields(
         "...ddd",
-        "setup regrets sums explore tremble habits",
+        "shape regrets strategy_sums explore_rate tremble_rate habit_rate",
         ctypes.POINTER(RoundIndexTables),
         *[ctypes.c_void_p * 2] * 2,
     )
 
 
 class RoundTable(ctypes.Structure):
-    """ctypes structure for `Table` of blef.h: the policy tables of a round."""
+    """ctypes structure for `RoundTable` of players.h: the policy tables of a round."""
 
     _fields_ = struct_fields(
         ".....",
-        "setup rows numbers places choices",
+        "shape row_counts row_numbers row_offsets rows",
         ctypes.POINTER(RoundIndexTables),
         ctypes.c_int32 * 2,
         *[ctypes.c_char_p * 2] * 3,
@@ -72,20 +77,22 @@ class RoundTable(ctypes.Structure):
 
 
 class RoundPlayer(ctypes.Structure):
-    """ctypes structure for `Player` of blef.h."""
+    """ctypes structure for `RoundPlayer` of players.h."""
 
     _fields_ = struct_fields(
         "idd..",
-        "kind check bet tables large",
+        "kind check_threshold bet_threshold tables large_policies",
         (ctypes.POINTER(RoundTable) * (_MAX_CARDS + 1)) * (_MAX_CARDS + 1),
         (ctypes.c_char_p * (_MAX_CARDS + 1)) * (_MAX_CARDS + 1),
     )
 
 
-class _RoundView(ctypes.Structure):
+class NativeRoundView(ctypes.Structure):
+    """ctypes structure for `RoundView` of players.h: a round as the player to move sees it."""
+
     _fields_ = struct_fields(
         "iI.i.",
-        "role hand cards said bet",
+        "role hand hand_sizes bet_count bets",
         ctypes.c_int32 * 2,
         ctypes.c_uint8 * _BETS,
     )
@@ -97,77 +104,81 @@ def native_library() -> ctypes.CDLL:
     loaded = load_library(Path(__file__).parent / "native")
     if loaded is None:
         raise ConfigError(f"{unavailable_reason()} Only compiled code can train tables.")
-    declare_function(loaded.train, "PQq", "?")
-    declare_function(loaded.lay_out, "P")
-    declare_function(loaded.pack, "PiPdPP")
-    declare_function(loaded.fade, "Pqf")
+    declare_function(loaded.train_cfr, "PQq", "?")
+    declare_function(loaded.build_row_starts, "P")
+    declare_function(loaded.pack_policy_rows, "PiPdPP")
+    declare_function(loaded.discount, "Pqf")
     declare_function(loaded.play_rounds, "PPiiQq", "q")
     declare_function(loaded.local_best_response, "PiiiiQq", "q")
-    declare_function(loaded.respond_to, "PPiQ")
-    declare_function(loaded.learn_large, "iiiiQPP", "?")
-    declare_function(loaded.holds, "iI", "?")
-    declare_function(loaded.odds, "IiP")
+    declare_function(loaded.respond_to_player, "PPiQ")
+    declare_function(loaded.train_large_round, "iiiiQPP", "?")
+    declare_function(loaded.bet_holds, "iI", "?")
+    declare_function(loaded.bet_probabilities, "IiP")
     bets = (_Bet * _BETS)()
     for bet_index, bet in enumerate(BETS):
-        for value, needed in bet.rank_counts:
-            bets[bet_index].values[value] = needed
-        bets[bet_index].colour = bet.suit_counts[0][0] if bet.suit_counts else -1
+        for rank, card_count in bet.rank_counts:
+            bets[bet_index].rank_counts[rank] = card_count
+        bets[bet_index].suit = bet.suit_counts[0][0] if bet.suit_counts else -1
         bets[bet_index].cards = card_bits(bet.cards)
-    loaded.blef_begin(bets)
-    loaded.large_begin()
+    loaded.init_bets(bets)
+    loaded.init_large_rounds()
     return loaded
 
 
 def build_round_index_tables(cards: HandSizes) -> RoundIndexTables:
     """Return the sizes and index tables of a round as a C structure."""
     shape = TableShape(cards)
-    setup = RoundIndexTables(
-        cards=cards, hands=tuple(len(number_by_hand(card_count)) for card_count in cards)
+    index_tables = RoundIndexTables(
+        hand_sizes=cards, hand_counts=tuple(len(number_by_hand(size)) for size in cards)
     )
-    setup.bets = len(shape.bets)
-    setup.place[:] = [-1] * _BETS
+    index_tables.bet_count = len(shape.bets)
+    index_tables.bet_index[:] = [-1] * _BETS
     for bet_index, bet in enumerate(shape.bets):
-        setup.bet[bet_index], setup.place[bet] = bet, bet_index
-        setup.class_of[bet_index + 1] = shape.third_last_bet_class(bet)
-    setup.classes, setup.high = shape.third_last_bet_class_count, 1 + shape.full_house_index
+        index_tables.bets[bet_index], index_tables.bet_index[bet] = bet, bet_index
+        index_tables.class_of_bet[bet_index + 1] = shape.third_last_bet_class(bet)
+    index_tables.class_count = shape.third_last_bet_class_count
+    index_tables.first_high_bet = 1 + shape.full_house_index
     for hand_size in cards:
         for hand, hand_number in number_by_hand(hand_size).items():
-            setup.hand[sum(5**value for value in hand)] = hand_number
-    native_library().lay_out(ctypes.byref(setup))
-    return setup
+            index_tables.hand_numbers[sum(5**rank for rank in hand)] = hand_number
+    native_library().build_row_starts(ctypes.byref(index_tables))
+    return index_tables
 
 
-_EXPLORE, _TREMBLE = 0.5, 0.03
-_SMALL, _HABITS = 6, 0.05
-"""Rate of the opponent's habits with more than six cards in play; with fewer it is 0."""
+_EXPLORE_RATE, _TREMBLE_RATE = 0.5, 0.03
+_MAX_CARDS_WITHOUT_HABITS, _HABIT_RATE = 6, 0.05
+"""Rate of the opponent's habits with more cards in play; with fewer it is 0."""
 
 
 class CfrTrainer:
-    """Trainer of a round's two tables; `sums` holds the average policy.
+    """Trainer of a round's two tables; `strategy_sums` holds the average policy.
 
-    The other player explores sometimes (`tremble`), and sometimes bets like players who look at
-    their own cards only (`habits`). So the trainer also learns answers to bets that an equilibrium
-    never makes.
+    The other player sometimes bets at random (`tremble_rate`), and sometimes like players who look
+    at their own cards only (`habit_rate`). So the trainer also learns answers to bets that an
+    equilibrium never makes.
     """
 
     def __init__(self, cards: HandSizes) -> None:
-        self.setup = build_round_index_tables(cards)
-        sizes = [hands * self.setup.span for hands in self.setup.hands]
+        self.index_tables = build_round_index_tables(cards)
+        sizes = [
+            hand_count * self.index_tables.hand_stride
+            for hand_count in self.index_tables.hand_counts
+        ]
         self.regrets = [(ctypes.c_float * value_count)() for value_count in sizes]
         self.strategy_sums = [(ctypes.c_float * value_count)() for value_count in sizes]
-        self._learning = _Learning(
-            setup=ctypes.pointer(self.setup),
-            explore=_EXPLORE,
-            tremble=_TREMBLE,
-            habits=_HABITS if sum(cards) > _SMALL else 0,
+        self._training = _CfrTraining(
+            shape=ctypes.pointer(self.index_tables),
+            explore_rate=_EXPLORE_RATE,
+            tremble_rate=_TREMBLE_RATE,
+            habit_rate=_HABIT_RATE if sum(cards) > _MAX_CARDS_WITHOUT_HABITS else 0,
         )
         for role in (0, 1):
-            self._learning.regrets[role] = ctypes.addressof(self.regrets[role])
-            self._learning.sums[role] = ctypes.addressof(self.strategy_sums[role])
+            self._training.regrets[role] = ctypes.addressof(self.regrets[role])
+            self._training.strategy_sums[role] = ctypes.addressof(self.strategy_sums[role])
 
     def train(self, seed: int, deal_count: int) -> None:
         """Train on `deal_count` deals."""
-        if not native_library().train(ctypes.byref(self._learning), seed, deal_count):
+        if not native_library().train_cfr(ctypes.byref(self._training), seed, deal_count):
             raise MemoryError("Not enough memory for the training.")
 
     def discount(self, regrets: float, sums: float) -> None:
@@ -175,20 +186,22 @@ class CfrTrainer:
 
         This reduces the weight of earlier training.
         """
-        for many, by in ((self.regrets, regrets), (self.strategy_sums, sums)):
-            for values in many:
-                native_library().fade(values, len(values), by)
+        for role_values, factor in ((self.regrets, regrets), (self.strategy_sums, sums)):
+            for values in role_values:
+                native_library().discount(values, len(values), factor)
 
 
-def build_round_table(setup: RoundIndexTables, role_tables: Sequence[PolicyRows]) -> RoundTable:
+def build_round_table(
+    index_tables: RoundIndexTables, role_tables: Sequence[PolicyRows]
+) -> RoundTable:
     """Return the C table of these policies, by role."""
-    round_table = RoundTable(setup=ctypes.pointer(setup))
+    round_table = RoundTable(shape=ctypes.pointer(index_tables))
     for role, table in enumerate(role_tables):
         row_offsets = array("I", accumulate(map(len, table.rows), initial=0))
-        round_table.numbers[role] = array("I", table.numbers).tobytes()
-        round_table.places[role] = row_offsets.tobytes()
-        round_table.choices[role] = b"".join(table.rows)
-        round_table.rows[role] = len(table.numbers)
+        round_table.row_counts[role] = len(table.numbers)
+        round_table.row_numbers[role] = array("I", table.numbers).tobytes()
+        round_table.row_offsets[role] = row_offsets.tobytes()
+        round_table.rows[role] = b"".join(table.rows)
     return round_table
 
 
@@ -202,7 +215,9 @@ def build_round_player(
 
     It plays by tables, or by the thresholds `check` and `bet`.
     """
-    round_player = RoundPlayer(kind=("threshold", "tables").index(kind), check=check, bet=bet)
+    round_player = RoundPlayer(
+        kind=("threshold", "tables").index(kind), check_threshold=check, bet_threshold=bet
+    )
     for (player_cards, other_cards), table in (tables or {}).items():
         round_player.tables[player_cards][other_cards] = ctypes.pointer(table)
     return round_player
@@ -253,9 +268,11 @@ def find_local_best_response(
     player to move as a bit mask, and all bets of the round.
     """
     hand, bets = hand_and_bets
-    view = _RoundView(role=len(bets) % 2, hand=hand, cards=hand_sizes, said=len(bets))
-    view.bet[: len(bets)] = bets
-    action: int = native_library().respond_to(
+    view = NativeRoundView(
+        role=len(bets) % 2, hand=hand, hand_sizes=hand_sizes, bet_count=len(bets)
+    )
+    view.bets[: len(bets)] = bets
+    action: int = native_library().respond_to_player(
         ctypes.byref(opponent), ctypes.byref(view), depth, seed
     )
     if action < 0:

@@ -41,18 +41,20 @@ def average_policy_rows(learner: CfrTrainer) -> tuple[PolicyRows, PolicyRows]:
 
 
 def _pack_rows(learner: CfrTrainer, role: int) -> PolicyRows:
-    setup = learner.setup
-    max_rows = (setup.bets + 1) ** 2 * setup.classes * setup.hands[role]
+    shape = learner.index_tables
+    max_rows = (shape.bet_count + 1) ** 2 * shape.class_count * shape.hand_counts[role]
     row_numbers, rows = (
         ctypes.create_string_buffer(max_rows * byte_count)
         for byte_count in (_ROW_NUMBER_BYTES, ROW)
     )
-    many = native_library().pack(
-        ctypes.byref(setup), role, learner.strategy_sums[role], MIN_REACH, row_numbers, rows
+    row_count = native_library().pack_policy_rows(
+        ctypes.byref(shape), role, learner.strategy_sums[role], MIN_REACH, row_numbers, rows
     )
-    used_rows = memoryview(rows)[: many * ROW]
-    every = [_trim_row(bytes(used_rows[at : at + ROW])) for at in range(0, len(used_rows), ROW)]
-    return PolicyRows(array("I", row_numbers.raw[: many * _ROW_NUMBER_BYTES]), every)
+    used_rows = memoryview(rows)[: row_count * ROW]
+    trimmed_rows = [
+        _trim_row(bytes(used_rows[start : start + ROW])) for start in range(0, len(used_rows), ROW)
+    ]
+    return PolicyRows(array("I", row_numbers.raw[: row_count * _ROW_NUMBER_BYTES]), trimmed_rows)
 
 
 def _trim_row(row: bytes) -> bytes:
@@ -110,7 +112,7 @@ def train_large_round(cards: HandSizes, amount: TrainingAmount) -> dict[HandSize
     """Train a large round; return the policies by the player's and the opponent's hand size."""
     buffers = ctypes.create_string_buffer(_TABLE_BYTES), ctypes.create_string_buffer(_TABLE_BYTES)
     seed = (_SEED_BASE * 16 + cards[0]) * 16 + cards[1]
-    if not native_library().learn_large(*cards, amount.steps, amount.deals, seed, *buffers):
+    if not native_library().train_large_round(*cards, amount.steps, amount.deals, seed, *buffers):
         raise MemoryError("Not enough memory for the training.")
     return {cards: buffers[0].raw, cards[::-1]: buffers[1].raw}
 
@@ -120,7 +122,7 @@ def set_large_round_policies(
 ) -> RoundPlayer:
     """Install the policies of large rounds in a player and return it."""
     for (player_cards, other_cards), values in large_rounds.items():
-        player.large[player_cards][other_cards] = values
+        player.large_policies[player_cards][other_cards] = values
     return player
 
 

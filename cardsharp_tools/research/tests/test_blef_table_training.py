@@ -46,6 +46,7 @@ from cardsharp_tools.research.blef.commands import app
 from cardsharp_tools.research.blef.native import (
     CfrTrainer,
     HandSizes,
+    NativeRoundView,
     RoundPlayer,
     RoundTable,
     build_round_index_tables,
@@ -93,7 +94,7 @@ def train_cfr(cards: tuple[int, int], steps: int) -> CfrTrainer:
 
 def average_policy_table(trainer: CfrTrainer) -> RoundTable:
     """Return the table of a trainer's average policy."""
-    return build_round_table(trainer.setup, average_policy_rows(trainer))
+    return build_round_table(trainer.index_tables, average_policy_rows(trainer))
 
 
 def test_the_compiled_rules_are_those_of_python() -> None:
@@ -104,24 +105,26 @@ def test_the_compiled_rules_are_those_of_python() -> None:
         pool = rng.sample(DECK, rng.randint(1, 22))
         hidden_count = rng.randint(0, min(11, 24 - len(pool)))
         for bet_index, bet in enumerate(BETS):
-            assert native_library().holds(bet_index, card_bits(pool)) == bet.holds(pool)
-        native_library().odds(card_bits(pool), hidden_count, probabilities)
+            assert native_library().bet_holds(bet_index, card_bits(pool)) == bet.holds(pool)
+        native_library().bet_probabilities(card_bits(pool), hidden_count, probabilities)
         assert list(probabilities) == bet_probabilities(card_bits(pool), hidden_count)
 
 
 @pytest.mark.parametrize("cards", [(2, 2), (2, 3), (4, 4)])
-def test_setup_matches_table_shape(cards: HandSizes) -> None:
-    shape, setup = TableShape(cards), build_round_index_tables(cards)
+def test_index_tables_match_table_shape(cards: HandSizes) -> None:
+    shape, index_tables = TableShape(cards), build_round_index_tables(cards)
     no_bets, hand = (NO_BET, NO_BET, NO_BET), next(iter(number_by_hand(cards[0])))
     histories = [bets for bet_count in range(4) for bets in combinations(shape.bets, bet_count)]
     rows = {shape.row_index(0, hand, (*no_bets, *bets)[-3:]) for bets in histories}
-    used_indexes = {history_index for history_index, start in enumerate(setup.start) if start > 0}
-    assert {row // setup.hands[0] for row in rows} == {0} | used_indexes
+    used_indexes = {
+        history_index for history_index, start in enumerate(index_tables.row_starts) if start > 0
+    }
+    assert {row // index_tables.hand_counts[0] for row in rows} == {0} | used_indexes
 
 
 def average_strategy_function(trainer: CfrTrainer, small_round: SmallRound) -> StrategyFunction:
     """Return the average strategy of a learner as the function that the exact solver takes."""
-    shape, setup = TableShape(small_round.cards), trainer.setup
+    shape, index_tables = TableShape(small_round.cards), trainer.index_tables
 
     def play(history: int, hand: Values) -> MixedStrategy:
         seat = seat_to_move(history)
@@ -129,10 +132,10 @@ def average_strategy_function(trainer: CfrTrainer, small_round: SmallRound) -> S
         row = shape.row_index(seat, hand, bets[-3:])
         last_bet, (history_index, hand_number) = (
             row // shape.last_bet_stride(seat),
-            divmod(row, setup.hands[seat]),
+            divmod(row, index_tables.hand_counts[seat]),
         )
-        offset = hand_number * setup.span + setup.start[history_index]
-        choices = [*[0][: bool(last_bet)], *range(last_bet + 1, setup.bets + 1)]
+        offset = hand_number * index_tables.hand_stride + index_tables.row_starts[history_index]
+        choices = [*[0][: bool(last_bet)], *range(last_bet + 1, index_tables.bet_count + 1)]
         weights = trainer.strategy_sums[seat][offset : offset + len(choices)]
         choice_weights = zip(choices, weights, strict=True)
         return tuple(
@@ -281,8 +284,8 @@ def test_stored_policy_equals_the_trained_policy(tmp_path: Path) -> None:
         previous_bet, last_bet = rng.choice(
             [(NO_BET, NO_BET), (NO_BET, bets[1]), (bets[0], bets[1])]
         )
-        native_library().look_large(pool, opponent_hand_size, lookup_buffer)
-        native_library().large_play(
+        native_library().compute_hand_features(pool, opponent_hand_size, lookup_buffer)
+        native_library().large_round_strategy(
             trained_policy[cards], lookup_buffer, previous_bet, last_bet, probabilities
         )
         mixed_strategy = dict(
@@ -327,34 +330,32 @@ def test_training_improves_the_player_and_shipped_tables_are_strong() -> None:
 # --- players ------------------------------------------------------------------------------------
 
 
-class NativeOpponentType(ctypes.Structure):
-    """C structure of an opponent's type.
+class NativeHabitReplies(ctypes.Structure):
+    """ctypes structure for `HabitReplies` of opponent_types.h.
 
-    It has the bets' chances, and the replies of two habits to each last bet.
+    It has the bets' probabilities, and the replies of two habits to each last bet.
     """
 
     _fields_ = struct_fields(
-        "..b", "chances careful bold", ctypes.c_double * len(BETS), ctypes.c_uint8 * (len(BETS) + 1)
-    )
-
-
-class NativeTurnView(ctypes.Structure):
-    """ctypes structure of a position in a round: role, hand, cards, and the bets so far."""
-
-    _fields_ = struct_fields(
-        "iI.i.", "role hand cards said bet", ctypes.c_int * 2, ctypes.c_uint8 * len(BETS)
+        "..b",
+        "probabilities careful_replies bold_bet",
+        ctypes.c_double * len(BETS),
+        ctypes.c_uint8 * (len(BETS) + 1),
     )
 
 
 def test_habit_replies_equal_in_c() -> None:
     """Every habit gives the same replies in C and in Python."""
-    rng, opponent_habit = Random(3), NativeOpponentType()
-    pointer = ctypes.byref(opponent_habit)
+    rng, habit_replies = Random(3), NativeHabitReplies()
+    pointer = ctypes.byref(habit_replies)
     for _ in range(60):
         hand, hidden_count = card_bits(rng.sample(DECK, rng.randint(1, 8))), rng.randint(1, 8)
-        native_library().mind_of(hand, hidden_count, pointer)
+        native_library().find_habit_replies(hand, hidden_count, pointer)
         replies = [
-            [native_library().reply(pointer, habit, last_bet) for last_bet in range(len(BETS) + 1)]
+            [
+                native_library().habit_reply(pointer, habit, last_bet)
+                for last_bet in range(len(BETS) + 1)
+            ]
             for habit in range(len(BETTING_HABITS))
         ]
         last_bets = (*range(len(BETS)), NO_BET)
@@ -384,9 +385,9 @@ def test_the_shipped_tables_are_played_as_in_python() -> None:
         )
         probabilities, view = (
             (ctypes.c_double * (CHECK + 1))(),
-            NativeTurnView(player_seat, card_bits(hand), hand_sizes, len(bets), bets),
+            NativeRoundView(player_seat, card_bits(hand), hand_sizes, len(bets), bets),
         )
-        has_policy = native_library().tables_play(
+        has_policy = native_library().trained_strategy(
             ctypes.byref(table_player), ctypes.byref(view), probabilities
         )
         if mixed_strategy is not None and sum(hand_sizes) < 8:

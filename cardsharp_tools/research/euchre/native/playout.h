@@ -11,9 +11,9 @@ enum { NO_SEAT = -1 };
 typedef struct {
     const TrumpLayout *layout;
     int caller, goes_alone;
-    int lone_defender;   /* a seat or NO_SEAT */
-    int sitting_out;     /* the seats that sit out, as bits */
-    int player_count;    /* of the others */
+    int lone_defender; /* a seat or NO_SEAT */
+    int sitting_out;   /* the seats that sit out, as bits */
+    int player_count;  /* of the others */
 } PlayOrder;
 
 /* State of the card play: the seat to play, the trick that is being played, and the tricks so far

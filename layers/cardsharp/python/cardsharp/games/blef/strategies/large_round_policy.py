@@ -6,7 +6,8 @@ bet depends on its own probability, and on how many of its missing cards the las
 Both also depend on the last bet, and on its overlap with the bet that preceded it. The likelier a
 choice is to win, the more often it is taken, so any bet may be a bluff.
 
-The compiled trainer uses the same features: cardsharp_tools/research/blef/native/large.c.
+The compiled trainer uses the same features: `large_round_policy.c` of
+cardsharp_tools/research/blef/native.
 """
 
 from bisect import bisect_right

@@ -5,7 +5,7 @@ reduced to the ranks of its cards, and a bet on suits is only ever checked. Of t
 last two count, and the class of the third last; with four cards in play each bet is its own class.
 A full house is nearly always checked: once one was bet, only the last bet counts.
 
-The compiled trainer uses the same view: cardsharp_tools/research/blef/native/sight.c.
+The compiled trainer uses the same view: cardsharp_tools/research/blef/native/table_lookup.c.
 """
 
 from collections.abc import Iterable, Sequence
