@@ -22,7 +22,7 @@ class _Rows(Structure):
     _fields_ = tuple(
         (name, c_void_p)
         for name in (
-            *("observations", "masks", "to_act", "rewards", "ended"),
+            *("observations", "masks", "player_to_act", "rewards", "terminated"),
             *("final_observations", "final_seats"),
         )
     )
@@ -32,7 +32,7 @@ class _Run(Structure):
     """ctypes structure for `Run` of native/lanes.h."""
 
     _fields_ = (
-        *(("lanes", c_int64), ("seats", c_int64), ("seed", c_uint64)),
+        *(("lane_count", c_int64), ("seats", c_int64), ("seed", c_uint64)),
         ("opponents", c_void_p * _MAX_SEATS),
     )
 
@@ -60,10 +60,10 @@ class NativeStepper:
         self, library: CDLL, size: tuple[int, int], opponents: Mapping[int, int], reopen: Reopen
     ) -> None:
         library.lanes_size.restype = c_int64
-        library.lanes_deal.argtypes = (c_void_p, POINTER(_Run), POINTER(_Rows))
-        library.lanes_deal.restype = None
-        library.lanes_play.argtypes = (c_void_p, POINTER(_Run), c_void_p, POINTER(_Rows))
-        library.lanes_play.restype = c_int64
+        library.lanes_reset.argtypes = (c_void_p, POINTER(_Run), POINTER(_Rows))
+        library.lanes_reset.restype = None
+        library.lanes_step.argtypes = (c_void_p, POINTER(_Run), c_void_p, POINTER(_Rows))
+        library.lanes_step.restype = c_int64
         lane_count, seats = size
         self._library, self._native_run, self._reopen = library, _Run(lane_count, seats), reopen
         for seat, policy in opponents.items():
@@ -92,7 +92,7 @@ class NativeStepper:
     def reset(self, seed: int, output_arrays: "BatchArrays") -> None:
         """Begin the first match of each lane."""
         self._native_run.seed = seed
-        self._library.lanes_deal(
+        self._library.lanes_reset(
             self._lanes, byref(self._native_run), _to_native_rows(output_arrays)
         )
 
@@ -102,7 +102,7 @@ class NativeStepper:
         Return None, or the first lane with an illegal action; then nothing has changed.
         """
         run, action_address = byref(self._native_run), actions.ctypes.data
-        invalid_lane: int = self._library.lanes_play(
+        invalid_lane: int = self._library.lanes_step(
             self._lanes, run, action_address, _to_native_rows(output_arrays)
         )
         return None if invalid_lane < 0 else invalid_lane

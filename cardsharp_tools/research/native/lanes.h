@@ -1,8 +1,12 @@
-/* Many matches side by side for a learner: the twin of `PythonStepper` of environments/vector_env.py.
+/* Many matches side by side for a learner, each in a lane: the twin of `PythonStepper` in
+ * cardsharp_tools/environments/vector_env.py.
  *
- * A lane deals the matches `lane`, `lane + lanes`, `lane + 2 * lanes`, ... of a seed, with the dice of
- * cardsharp_tools/lab/rng.py. A game's lanes.c includes this and defines `struct State`, the functions
- * that are declared here, and at its end `LANES(observed, actions)` with the sizes of its rows.
+ * Lane i deals the matches i, i + n, i + 2 * n, ... of a seed, where n is the number of lanes. So a
+ * match depends on the seed and its number alone. The random numbers are those of
+ * cardsharp_tools/lab/rng.py.
+ *
+ * A game's C file includes this and defines `struct State` and the functions that are declared
+ * here. Its last line is `LANES(observed, actions)` with the sizes of an observation and of a mask.
  */
 #ifndef CARDSHARP_LANES_H
 #define CARDSHARP_LANES_H
@@ -14,29 +18,44 @@
 
 typedef struct State State;
 
-/* --- what a game defines; numbers of actions and observations are those of its encoding.py --- */
+/* --- what a game defines; the numbers are those of its encoding.py ---------------------------- */
 
+/* Begin the match with this number. */
 static void begin(State *state, int seats, uint64_t seed, uint64_t number);
-static bool may(const State *state, int64_t action); /* of 0 .. actions - 1 */
+
+/* True for a legal action; `action` is from 0 up to but not including the number of actions. */
+static bool may(const State *state, int64_t action);
+
+/* Apply a legal action. */
 static void act(State *state, int64_t action);
+
 static bool is_over(const State *state);
-static double reward(const State *state, int seat); /* of a match that is over */
-static int to_act(const State *state);              /* the seat, in a match that is not over */
-/* Writes what the player to act observes, behind whether it waits, into rows of zeros. */
+
+/* The reward of a seat after a match that is over. */
+static double reward(const State *state, int seat);
+
+/* The seat to act in a match that is not over. */
+static int to_act(const State *state);
+
+/* Write the observation and the legal actions of the seat to act into rows of zeros. The first
+ * number of an observation tells whether the player waits; it stays 0. */
 static void look(const State *state, float *row, int8_t *mask);
 
-/* --- dice: SplitMix64 as Python's `Random` rolls it --- */
+/* --- random numbers: `SplitMix64Random` of rng.py --------------------------------------------- */
 
 typedef struct { uint64_t state; } Dice;
-enum { DICE_OF_DECK, DICE_OF_CHANCE, DICE_OF_PLAYERS }; /* their purpose; a seat is added */
+
+/* The purposes of the streams of a match; a seat is added to the last one. */
+enum { DICE_OF_DECK, DICE_OF_CHANCE, DICE_OF_PLAYERS };
 
 static inline uint64_t dice_roll(Dice *dice) {
-    uint64_t z = dice->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    uint64_t mixed = dice->state += 0x9E3779B97F4A7C15u;
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBu;
+    return mixed ^ (mixed >> 31);
 }
 
+/* The stream of a match for a purpose, as `pair_rng` of rng.py. */
 static inline Dice dice_for(uint64_t seed, uint64_t number, uint64_t purpose) {
     Dice dice = {seed};
     dice.state = dice_roll(&dice) + number;
@@ -45,25 +64,26 @@ static inline Dice dice_for(uint64_t seed, uint64_t number, uint64_t purpose) {
     return dice;
 }
 
-/* `randrange(n)` of PairDice. */
-static inline int dice_range(Dice *dice, int n) {
-    return (int)(((unsigned __int128)dice_roll(dice) * (unsigned)n) >> 64);
+/* `randrange(limit)` of `SplitMix64Random`. */
+static inline int dice_range(Dice *dice, int limit) {
+    return (int)(((unsigned __int128)dice_roll(dice) * (unsigned)limit) >> 64);
 }
 
-/* `_randbelow(n)` of Random, which `sample` and `shuffle` ask: the bits of n, until they fit. */
-static inline int dice_below(Dice *dice, int n) {
-    int bits = 32 - __builtin_clz((unsigned)n), found;
-    do found = (int)(dice_roll(dice) >> (64 - bits));
-    while (found >= n);
-    return found;
+/* `_randbelow(limit)` of Python's `Random`, which its `sample` and `shuffle` call: as many bits
+ * as the limit has, again and again until they are below it. */
+static inline int dice_below(Dice *dice, int limit) {
+    int bit_count = 32 - __builtin_clz((unsigned)limit), number;
+    do number = (int)(dice_roll(dice) >> (64 - bit_count));
+    while (number >= limit);
+    return number;
 }
 
-/* --- opponents, of a game that defines LANES_OPPONENTS before it includes this --- */
+/* --- opponents: a game that has native ones defines LANES_OPPONENTS before it includes this --- */
 
-enum { MOST_SEATS = 8 };
+enum { MAX_SEATS = 8 };
 
 #ifdef LANES_OPPONENTS
-/* Does what an opponent decides, who is to act; the dice are the opponent's. */
+/* Apply the action that an opponent chooses for the seat to act; the dice are the opponent's. */
 static void let_act(State *state, const void *opponent, Dice *dice);
 #else
 /* Never called: cardsharp_tools/research/native_engines.py gives no opponents to such a game. */
@@ -73,107 +93,117 @@ static void let_act(State *state, const void *opponent, Dice *dice) {
 }
 #endif
 
-/* --- lanes --- */
+/* --- lanes: the structures and functions that native_stepper.py uses -------------------------- */
 
-/* Where the rows go, one a lane: arrays of the caller's. The last two are of a match that ended:
- * what the learner saw at its last action, as somebody who waits, and its seat. */
+/* The arrays of `BatchArrays` in vector_env.py, with a row for each lane. The last two are
+ * written when a match ends: the observation at the learner's last action, as of a player who
+ * waits, and its seat. */
 typedef struct {
     float *observations;
     int8_t *masks;
-    int64_t *to_act;
+    int64_t *player_to_act;
     double *rewards; /* by lane and seat */
-    bool *ended;
+    bool *terminated;
     float *final_observations;
     int64_t *final_seats;
 } Rows;
 
 typedef struct {
-    int64_t lanes;
+    int64_t lane_count;
     int64_t seats;
     uint64_t seed;
-    const void *opponents[MOST_SEATS]; /* by seat, NULL where the learner is to act */
+    const void *opponents[MAX_SEATS]; /* by seat, NULL where the learner is to act */
 } Run;
 
-/* `lanes_size` is of a lane's memory, which is the caller's and holds no pointer. `lanes_deal` begins
- * the first match of each. `lanes_play` does an action in each, lets opponents act until the learner
- * is to, and begins the next match where one has ended; -1, or the first lane whose action the rules
- * refuse, where nothing was done. Before it rewards and ends are 0. A match in which the learner is
- * never to act is left out. */
-#define LANES(observed, actions)                                                                \
-    typedef struct {                                                                            \
-        State state;                                                                            \
-        uint64_t number;                                                                        \
-        Dice dice[MOST_SEATS]; /* the opponents' */                                             \
-    } Lane;                                                                                     \
-                                                                                                \
-    int64_t lanes_size(void) { return sizeof(Lane); }                                           \
-                                                                                                \
-    static void show(const Lane *lane, int64_t at, Rows *rows) {                                \
-        float *row = rows->observations + at * (observed);                                      \
-        int8_t *mask = rows->masks + at * (actions);                                            \
-        memset(row, 0, (observed) * sizeof *row);                                               \
-        memset(mask, 0, (actions) * sizeof *mask);                                              \
-        look(&lane->state, row, mask);                                                          \
-        rows->to_act[at] = to_act(&lane->state);                                                \
-    }                                                                                           \
-                                                                                                \
-    static void show_end(const State *before, int64_t at, Rows *rows) {                         \
-        float *row = rows->final_observations + at * (observed);                                \
-        int8_t mask[actions] = {0};                                                             \
-        memset(row, 0, (observed) * sizeof *row);                                               \
-        look(before, row, mask);                                                                \
-        row[0] = 1;                                                                             \
-        rows->final_seats[at] = to_act(before);                                                 \
-    }                                                                                           \
-                                                                                                \
-    static void go_on(Lane *lane, const Run *run) {                                             \
-        while (!is_over(&lane->state)) {                                                        \
-            int seat = to_act(&lane->state);                                                    \
-            if (!run->opponents[seat]) return;                                                  \
-            let_act(&lane->state, run->opponents[seat], &lane->dice[seat]);                       \
-        }                                                                                       \
-    }                                                                                           \
-                                                                                                \
-    static void start(Lane *lane, const Run *run) {                                             \
-        for (;; lane->number += (uint64_t)run->lanes) {                                         \
-            begin(&lane->state, (int)run->seats, run->seed, lane->number);                      \
-            for (int64_t seat = 0; seat < run->seats; seat++) {                                 \
-                uint64_t purpose = DICE_OF_PLAYERS + (uint64_t)seat;                            \
-                lane->dice[seat] = dice_for(run->seed, lane->number, purpose);                  \
-            }                                                                                   \
-            go_on(lane, run);                                                                   \
-            if (!is_over(&lane->state)) return;                                                 \
-        }                                                                                       \
-    }                                                                                           \
-                                                                                                \
-    void lanes_deal(Lane *lanes, const Run *run, Rows *rows) {                                  \
-        for (int64_t at = 0; at < run->lanes; at++) {                                           \
-            lanes[at].number = (uint64_t)at;                                                    \
-            start(&lanes[at], run);                                                             \
-            show(&lanes[at], at, rows);                                                         \
-        }                                                                                       \
-    }                                                                                           \
-                                                                                                \
-    int64_t lanes_play(Lane *lanes, const Run *run, const int64_t *numbers, Rows *rows) {       \
-        for (int64_t at = 0; at < run->lanes; at++) {                                           \
-            bool known = numbers[at] >= 0 && numbers[at] < (actions);                           \
-            if (!known || !may(&lanes[at].state, numbers[at])) return at;                       \
-        }                                                                                       \
-        for (int64_t at = 0; at < run->lanes; at++) {                                           \
-            State *state = &lanes[at].state, before = *state;                                   \
-            act(state, numbers[at]);                                                            \
-            go_on(&lanes[at], run);                                                             \
-            if (is_over(state)) {                                                               \
-                double *made = rows->rewards + at * run->seats;                                 \
-                for (int seat = 0; seat < run->seats; seat++) made[seat] = reward(state, seat); \
-                rows->ended[at] = true;                                                         \
-                show_end(&before, at, rows);                                                    \
-                lanes[at].number += (uint64_t)run->lanes;                                       \
-                start(&lanes[at], run);                                                         \
-            }                                                                                   \
-            show(&lanes[at], at, rows);                                                         \
-        }                                                                                       \
-        return -1;                                                                              \
+/* The exported functions:
+ *
+ * `lanes_size` returns the size of a lane in bytes. The caller owns this memory, and it has no
+ * pointers, so that its bytes can be copied. `lanes_reset` begins the first match of each lane.
+ * `lanes_step` applies an action in each lane, lets opponents act until the learner is to act, and
+ * begins the next match where one has ended. It returns -1, or the first lane with an illegal
+ * action; then nothing has changed. Rewards and ends have to be 0 before.
+ *
+ * A match in which the learner is never to act is skipped. */
+#define LANES(observed, actions)                                                                   \
+    typedef struct {                                                                               \
+        State state;                                                                               \
+        uint64_t match_number;                                                                     \
+        Dice opponent_dice[MAX_SEATS];                                                             \
+    } Lane;                                                                                        \
+                                                                                                   \
+    int64_t lanes_size(void) { return sizeof(Lane); }                                              \
+                                                                                                   \
+    static void write_observation_row(const Lane *lane, int64_t index, Rows *rows) {               \
+        float *row = rows->observations + index * (observed);                                      \
+        int8_t *mask = rows->masks + index * (actions);                                            \
+        memset(row, 0, (observed) * sizeof *row);                                                  \
+        memset(mask, 0, (actions) * sizeof *mask);                                                 \
+        look(&lane->state, row, mask);                                                             \
+        rows->player_to_act[index] = to_act(&lane->state);                                         \
+    }                                                                                              \
+                                                                                                   \
+    static void write_final_row(const State *last_state, int64_t index, Rows *rows) {              \
+        float *row = rows->final_observations + index * (observed);                                \
+        int8_t mask[actions] = {0};                                                                \
+        memset(row, 0, (observed) * sizeof *row);                                                  \
+        look(last_state, row, mask);                                                               \
+        row[0] = 1;                                                                                \
+        rows->final_seats[index] = to_act(last_state);                                             \
+    }                                                                                              \
+                                                                                                   \
+    static void play_opponents(Lane *lane, const Run *run) {                                       \
+        while (!is_over(&lane->state)) {                                                           \
+            int seat = to_act(&lane->state);                                                       \
+            if (!run->opponents[seat]) return;                                                     \
+            let_act(&lane->state, run->opponents[seat], &lane->opponent_dice[seat]);               \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void deal_next_match(Lane *lane, const Run *run) {                                      \
+        for (;; lane->match_number += (uint64_t)run->lane_count) {                                 \
+            begin(&lane->state, (int)run->seats, run->seed, lane->match_number);                   \
+            for (int64_t seat = 0; seat < run->seats; seat++) {                                    \
+                uint64_t purpose = DICE_OF_PLAYERS + (uint64_t)seat;                               \
+                lane->opponent_dice[seat] = dice_for(run->seed, lane->match_number, purpose);      \
+            }                                                                                      \
+            play_opponents(lane, run);                                                             \
+            if (!is_over(&lane->state)) return;                                                    \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void finish_match(Lane *lane, const State *last_state, const Run *run, int64_t index,   \
+                             Rows *rows) {                                                         \
+        double *rewards = rows->rewards + index * run->seats;                                      \
+        for (int seat = 0; seat < run->seats; seat++) rewards[seat] = reward(&lane->state, seat);  \
+        rows->terminated[index] = true;                                                            \
+        write_final_row(last_state, index, rows);                                                  \
+        lane->match_number += (uint64_t)run->lane_count;                                           \
+        deal_next_match(lane, run);                                                                \
+    }                                                                                              \
+                                                                                                   \
+    void lanes_reset(Lane *lanes, const Run *run, Rows *rows) {                                    \
+        for (int64_t index = 0; index < run->lane_count; index++) {                                \
+            lanes[index].match_number = (uint64_t)index;                                           \
+            deal_next_match(&lanes[index], run);                                                   \
+            write_observation_row(&lanes[index], index, rows);                                     \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    int64_t lanes_step(Lane *lanes, const Run *run, const int64_t *action_numbers, Rows *rows) {   \
+        for (int64_t index = 0; index < run->lane_count; index++) {                                \
+            int64_t action = action_numbers[index];                                                \
+            bool is_action = action >= 0 && action < (actions);                                    \
+            if (!is_action || !may(&lanes[index].state, action)) return index;                     \
+        }                                                                                          \
+        for (int64_t index = 0; index < run->lane_count; index++) {                                \
+            Lane *lane = &lanes[index];                                                            \
+            State last_state = lane->state;                                                        \
+            act(&lane->state, action_numbers[index]);                                              \
+            play_opponents(lane, run);                                                             \
+            if (is_over(&lane->state)) finish_match(lane, &last_state, run, index, rows);          \
+            write_observation_row(lane, index, rows);                                              \
+        }                                                                                          \
+        return -1;                                                                                 \
     }
 
 #endif

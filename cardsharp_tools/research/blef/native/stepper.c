@@ -7,7 +7,7 @@
 
 #include "bet_probabilities.h"
 
-enum { SEATS = MOST_SEATS, NOBODY = -1 };
+enum { SEATS = MAX_SEATS, NOBODY = -1 };
 
 /* The size of an observation: whether the player waits, then the blocks of encoding.py. */
 enum { OBSERVED = 1 + CARDS + SEATS + BETS + SEATS * BETS };
