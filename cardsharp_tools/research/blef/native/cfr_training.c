@@ -102,6 +102,7 @@ INLINED void match_regrets(const float *regrets, int count, float *strategy) {
     const int width = padded_count(count);
     VECTOR_AT(strategy + width) = sums;
     for (int k = 0; k < width; k += VECTOR_SIZE) {
+        /* A comparison of vectors is -1, all bits, where it is true: negative regrets become 0. */
         Vector positive = VECTOR_AT(regrets + k);
         positive = (Vector)((positive > 0) & (__typeof__(positive > 0))positive);
         VECTOR_AT(strategy + k) = positive;

@@ -138,6 +138,12 @@ MULTIVERSIONED static void push_reach(const LargeRoundTraining *training, DealNo
     if (reply != NO_REPLY && reply != CHECK) other_next[next_node[row][reply]] += habit_reach;
 }
 
+/* Count a choice that is tried as often as the learner reaches the node. */
+INLINED void count_choice(WinCount *count, OverlapVector reach, float wins) {
+    count->wins += reach * wins;
+    count->tries += reach;
+}
+
 /* Find the values of a node from those of the nodes after it, and count the wins of the choices.
  *
  * `side` is to move, and `is_true` tells whether the last bet is true. */
@@ -156,9 +162,7 @@ MULTIVERSIONED static void update_node(LargeRoundTraining *training, DealNodes *
     float other_value_sum = 0; /* over all choices */
     if (last_bet != NO_BET) {
         const float wins = is_true ? 0.0f : 1.0f, other_wins = is_true ? 1.0f : 0.0f;
-        WinCount *check = &table->checks[row][features->probability_class[last_bet]];
-        check->wins += reach * wins;
-        check->tries += reach;
+        count_choice(&table->checks[row][features->probability_class[last_bet]], reach, wins);
         value = strategy[CHECK] * wins;
         other_value = strategy[CHECK] * other_wins;
         other_value_sum = other_wins;
@@ -169,12 +173,10 @@ MULTIVERSIONED static void update_node(LargeRoundTraining *training, DealNodes *
         value += strategy[bet] * wins;
         other_value += strategy[bet] * other_wins;
         other_value_sum += other_wins;
-        WinCount *count = &table->bets[row][bet_cell[bet]];
-        count->wins += reach * wins;
-        count->tries += reach;
+        count_choice(&table->bets[row][bet_cell[bet]], reach, wins);
     }
     const int reply = find_habit_reply(player, last_bet);
-    if (reply != NO_REPLY) {
+    if (reply != NO_REPLY) { /* the other player's habit takes the place of its strategy */
         const float check_value = is_true ? 1.0f : 0.0f;
         const float reply_value =
             reply == CHECK ? check_value : next_other_values[next_node[row][reply]];

@@ -16,22 +16,23 @@
 #include "players.h"
 
 enum {
-    MAX_COUNTED_HAND_SIZE = 3, /* up to this size of the opponent's hand, all hands are possible */
-    SAMPLED_HANDS = 1000,      /* of larger hands, a sample is */
-    MAX_HANDS = 1771,          /* three cards of 23 unseen ones */
+    MAX_LISTED_HAND_SIZE = 3, /* the largest hand of an opponent of which all hands are listed */
+    SAMPLED_HANDS = 1000,     /* the number of larger hands that are sampled */
+    MAX_HANDS = 1771,         /* three cards of 23 unseen ones */
     MAX_CONSIDERED_HANDS = 120,
 };
 
-/* The bets that are considered: the likeliest ones, some of the lowest included. */
+/* The number of bets that are evaluated. Some are the lowest legal ones, the others are the
+ * likeliest to hold. */
 enum {
-    MAX_CONSIDERED_BETS = 26,
+    MAX_BETS = 26,
     LOWEST_BETS = 4,
-    DEEP_BETS = 6,       /* best bets of the first step that are looked at a second time */
+    MAX_DEEP_BETS = 6,   /* the best of them, which are evaluated again at depth 2 */
     MAX_SECOND_BETS = 6, /* bets that answer a raise */
     LOWEST_SECOND_BETS = 1,
 };
 
-/* A raise that is less likely than this is only checked, not answered with a bet. */
+/* A raise with a smaller probability is only checked, and not answered with a bet. */
 static const double MIN_ANSWERED_RAISE = 0.01;
 
 /* --- the opponent ------------------------------------------------------------------------- */
@@ -195,7 +196,7 @@ static void begin_belief(Belief *belief, const Opponent *opponent, CardSet own_h
                          const int hand_sizes[2], int role, Rng *rng) {
     const CardSet unseen_cards = ALL_CARDS & ~own_hand;
     int opponent_size = hand_sizes[1 - role];
-    if (opponent_size > MAX_COUNTED_HAND_SIZE) {
+    if (opponent_size > MAX_LISTED_HAND_SIZE) {
         belief->hand_count = SAMPLED_HANDS;
         for (int hand = 0; hand < belief->hand_count; hand++)
             belief->hands[hand] = rng_draw(rng, unseen_cards, opponent_size);
@@ -212,7 +213,8 @@ static void begin_belief(Belief *belief, const Opponent *opponent, CardSet own_h
 
 /* --- values of actions: the sum of the weights of the hands against which they win --------- */
 
-/* `weights` are those of the belief, or smaller ones after a raise of the opponent. */
+/* Sum up the weights of the hands with which a bet holds. `weights` are those of the belief, or
+ * smaller ones after a raise of the opponent. */
 static double bet_weight(const Belief *belief, const double *weights, int bet) {
     double sum = 0;
     for (int hand = 0; hand < considered_count(belief); hand++)
@@ -227,7 +229,8 @@ static double check_value(const Belief *belief, const double *weights, int last_
     return value;
 }
 
-/* List the bets to consider: some of the lowest ones, then those that are likeliest to hold. */
+/* List the bets to evaluate: some of the lowest ones, then those that are likeliest to hold. Return
+ * their number. */
 static int list_bets(const Belief *belief, const double *weights, int last_bet, int max_count,
                      int lowest_count, uint8_t *listed_bets) {
     double bet_weights[BETS];
@@ -282,7 +285,7 @@ typedef double Strategies[MAX_CONSIDERED_HANDS][ACTIONS];
  *
  * `view` is the round before the raise, and `strategies` are those of the opponent in it. */
 static double best_answer_value(Belief *belief, const Opponent *opponent, const RoundView *view,
-                                const Strategies strategies, int raise, bool is_likely) {
+                                Strategies strategies, int raise, bool is_likely) {
     double weights[MAX_CONSIDERED_HANDS];
     for (int hand = 0; hand < considered_count(belief); hand++)
         weights[hand] = belief->weights[hand] * strategies[hand][raise];
@@ -337,8 +340,8 @@ static int respond(Belief *belief, const Opponent *opponent, const RoundView *vi
     int last_bet = last_bet_of(view), best_action = CHECK;
     uint8_t listed_bets[BETS];
     double values[BETS], best_value = -1;
-    int count = list_bets(belief, belief->weights, last_bet, MAX_CONSIDERED_BETS, LOWEST_BETS,
-                          listed_bets);
+    int count =
+        list_bets(belief, belief->weights, last_bet, MAX_BETS, LOWEST_BETS, listed_bets);
     if (last_bet != NO_BET) best_value = check_value(belief, belief->weights, last_bet);
     for (int index = 0; index < count; index++) {
         int bet = listed_bets[index];
@@ -349,7 +352,7 @@ static int respond(Belief *belief, const Opponent *opponent, const RoundView *vi
     }
     if (depth == 1) return best_action;
     /* The best bets of the first step are evaluated again, with the answers to raises. */
-    for (int place = 0; place < DEEP_BETS && place < count; place++) {
+    for (int place = 0; place < MAX_DEEP_BETS && place < count; place++) {
         int bet = select_best_bet(listed_bets, count, values, place);
         double value = two_step_value(belief, opponent, view, bet);
         if (value <= best_value) continue;
