@@ -28,6 +28,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cardsharp_tools.build.c_identifiers import c_identifiers
+
 ROOT = Path(__file__).parents[2]
 MAX_SENTENCE_WORDS = 30
 WARNING = "sentence"
@@ -84,7 +86,8 @@ class Breach:
 class LintConfig:
     """`[tool.naming_lint]` of pyproject.toml.
 
-    `paths` are folders of Python files and `pages` globs of Markdown files, from the root.
+    `paths` are folders of Python files, `c_paths` folders of C files, of which the names are
+    checked, and `pages` globs of Markdown files, from the root.
     `allowed` has a reason for each allowed name; a key `file.py:name` allows it in such files only.
     """
 
@@ -92,6 +95,7 @@ class LintConfig:
     paths: Sequence[str] = ()
     pages: Sequence[str] = ()
     allowed: Mapping[str, str] = field(default_factory=dict)
+    c_paths: Sequence[str] = ()
 
 
 def read_config(root: Path) -> LintConfig:
@@ -279,6 +283,15 @@ def python_breaches(config: LintConfig) -> Iterator[Breach]:
     yield from duplicate_names(limits, "limit-name")
 
 
+def c_breaches(config: LintConfig) -> Iterator[Breach]:
+    """Yield the breaches in the names of all C files, at the first use of each name in a file."""
+    for file in (file for path in config.c_paths for file in (config.root / path).glob("*.[ch]")):
+        path = file.relative_to(config.root).as_posix()
+        for name, line in {file.stem: 1, **c_identifiers(file.read_text("utf-8"))}.items():
+            if breach := check_name(name):
+                yield Breach(path, line, name, *breach)
+
+
 def long_sentence_warnings(config: LintConfig) -> Iterator[Breach]:
     """Yield the long sentences of all pages."""
     pages = {page for pattern in config.pages for page in config.root.glob(pattern)}
@@ -299,12 +312,14 @@ def exception_key(config: LintConfig, breach: Breach) -> str | None:
 
 def find_breaches(config: LintConfig) -> list[Breach]:
     """Return all breaches and warnings of a project that are not allowed, sorted by place."""
-    missing = [path for path in config.paths if not (config.root / path).is_dir()]
+    folders = (*config.paths, *config.c_paths)
+    missing = [path for path in folders if not (config.root / path).is_dir()]
     breaches = [
         Breach("pyproject.toml", 1, path, "exception", "no such folder") for path in missing
     ]
     used = set[str]()
-    for breach in (*python_breaches(config), *long_sentence_warnings(config)):
+    all_breaches = *python_breaches(config), *c_breaches(config), *long_sentence_warnings(config)
+    for breach in all_breaches:
         if key := exception_key(config, breach):
             used.add(key)
         else:

@@ -23,7 +23,9 @@ def lint(root: Path, files: dict[str, str], **exceptions: str) -> list[tuple[str
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    config = LintConfig(root, ["code"] if (root / "code").is_dir() else [], ["*.md"], exceptions)
+    paths = ["code"] if (root / "code").is_dir() else []
+    c_paths = ["native"] if (root / "native").is_dir() else []
+    config = LintConfig(root, paths, ["*.md"], exceptions, c_paths)
     return [(b.path, b.line, b.name, b.rule) for b in find_breaches(config)]
 
 
@@ -107,6 +109,21 @@ def test_each_kind_of_definition_is_checked_and_no_use(tmp_path: Path) -> None:
 def test_the_name_of_a_module_is_checked_and_a_test_is_named_by_a_sentence(tmp_path: Path) -> None:
     text = "def test_who_waits_is_told() -> None: ...\n"
     assert lint(tmp_path, {"code/scout.py": text}) == [("code/scout.py", 1, "scout", "metaphor")]
+
+
+def test_each_name_of_a_c_file_is_checked_at_its_first_use(tmp_path: Path) -> None:
+    text = (
+        '#include "told.h"\n'
+        "/* What was told,\n * and who told it. */\n"
+        "enum { KEPT = 1, MAX_KEPT_CARDS = 2 };\n"
+        'int told(int kept) { return kept + puts("told"); } // told\n'
+    )
+    assert lint(tmp_path, {"native/scout.c": text}) == [
+        ("native/scout.c", 1, "scout", "metaphor"),
+        ("native/scout.c", 4, "KEPT", "participle"),
+        ("native/scout.c", 5, "kept", "participle"),
+        ("native/scout.c", 5, "told", "participle"),
+    ]
 
 
 # --- docstrings and classes -----------------------------------------------------------------------
@@ -228,10 +245,12 @@ def test_a_folder_that_is_missing_is_a_breach(tmp_path: Path) -> None:
 def test_the_configured_folders_exist_and_the_lint_keeps_its_own_rules() -> None:
     config = read_config(ROOT)
     assert config.paths
-    assert all((ROOT / path).is_dir() for path in config.paths)
+    assert all((ROOT / path).is_dir() for path in (*config.paths, *config.c_paths))
     assert all(any(ROOT.glob(pattern)) for pattern in config.pages)
     # `make lint` reads the whole project; here it would be read a second time.
-    breaches = find_breaches(replace(config, paths=("cardsharp_tools/build",), pages=()))
+    breaches = find_breaches(
+        replace(config, paths=("cardsharp_tools/build",), c_paths=(), pages=())
+    )
     assert [breach for breach in breaches if breach.path.endswith("naming_lint.py")] == []
 
 

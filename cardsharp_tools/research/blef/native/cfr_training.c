@@ -138,9 +138,9 @@ INLINED void push_habits(const CfrTraining *training, const Workspace *workspace
 INLINED void push_reach(const CfrTraining *training, Workspace *workspace, Node node) {
     const TableShape *shape = training->shape;
     const int mover = node.mover, last_bet = node.last_bet;
-    const size_t here = index_of_node(workspace, shape, node);
-    const float learner_reach = workspace->reach[mover][mover][here];
-    const float other_reach = workspace->reach[mover][1 - mover][here];
+    const size_t index = index_of_node(workspace, shape, node);
+    const float learner_reach = workspace->reach[mover][mover][index];
+    const float other_reach = workspace->reach[mover][1 - mover][index];
     if (learner_reach < MIN_REACH && other_reach < MIN_REACH) return;
 
     float strategy[STRATEGY_SIZE];
@@ -176,7 +176,7 @@ INLINED void update_node(Workspace *workspace, const TableShape *shape, const Be
                          Node node) {
     const int mover = node.mover, last_bet = node.last_bet, can_check = last_bet > 0;
     const int count = choice_count(shape, last_bet), width = padded_count(count);
-    const size_t here = index_of_node(workspace, shape, node), row = row_start(shape, node);
+    const size_t index = index_of_node(workspace, shape, node), row = row_start(shape, node);
     float strategy[STRATEGY_SIZE], values[STRATEGY_SIZE];
     float *regrets = workspace->regrets[mover] + row;
     match_regrets(regrets, count, strategy);
@@ -192,10 +192,10 @@ INLINED void update_node(Workspace *workspace, const TableShape *shape, const Be
     for (int k = 0; k < width; k += VECTOR_SIZE)
         value_sums += VECTOR_AT(strategy + k) * VECTOR_AT(values + k);
     const float value = sum_of_vector(value_sums);
-    workspace->values[mover][here] = value;
+    workspace->values[mover][index] = value;
 
-    const float learner_reach = workspace->reach[mover][mover][here];
-    const float other_reach = workspace->reach[mover][1 - mover][here];
+    const float learner_reach = workspace->reach[mover][mover][index];
+    const float other_reach = workspace->reach[mover][1 - mover][index];
     if (learner_reach < MIN_REGRET_REACH && other_reach < MIN_REGRET_REACH) return;
     /* Values are those of the player who began, so the other player's regret has the other sign. */
     const float weight = mover == 0 ? learner_reach : -learner_reach;

@@ -7,7 +7,7 @@
 
 #include "bet_probabilities.h"
 
-enum { SEATS = MAX_SEATS, NOBODY = -1 };
+enum { SEATS = MAX_SEATS, NO_SEAT = -1 };
 
 /* The size of an observation: whether the player waits, then the blocks of encoding.py. */
 enum { OBSERVED = 1 + CARDS + SEATS + BETS + SEATS * BETS };
@@ -19,7 +19,7 @@ struct State {
     CardSet hands[SEATS];
     int turn, winner;
     int last_bet;     /* of this round, or NO_BET */
-    int bettor[BETS]; /* the seat that made a bet in this round, or NOBODY */
+    int bettor[BETS]; /* the seat that made a bet in this round, or NO_SEAT */
 };
 
 /* The bit of a card by its index in the deck of Python, which is ordered by rank and then by
@@ -72,7 +72,7 @@ static void deal_round(State *state, Dice *dice) {
             state->hands[seat] |= card_at(deck_indexes[next_index++]);
     }
     state->last_bet = NO_BET;
-    for (int bet = 0; bet < BETS; bet++) state->bettor[bet] = NOBODY;
+    for (int bet = 0; bet < BETS; bet++) state->bettor[bet] = NO_SEAT;
 }
 
 static void begin(State *state, int seats, uint64_t seed, uint64_t number) {
@@ -81,7 +81,7 @@ static void begin(State *state, int seats, uint64_t seed, uint64_t number) {
     state->chance = dice_for(seed, number, DICE_OF_CHANCE);
     state->seats = seats;
     state->max_hand_size = seats == 2 ? MAX_HAND_SIZE : CARDS / seats;
-    state->winner = NOBODY;
+    state->winner = NO_SEAT;
     for (int seat = 0; seat < seats; seat++) state->hand_sizes[seat] = 1;
     deal_round(state, &deck);
 }
@@ -127,7 +127,7 @@ static void act(State *state, int64_t action) {
     state->turn = next_active_seat(state, state->turn);
 }
 
-static bool is_over(const State *state) { return state->winner != NOBODY; }
+static bool is_over(const State *state) { return state->winner != NO_SEAT; }
 
 /* 1 for the winner, and less for the others so that all rewards of a match sum up to 0. */
 static double reward(const State *state, int seat) {
@@ -155,7 +155,7 @@ static void write_observation(const State *state, float *row) {
     if (state->last_bet != NO_BET) last_bet_block[state->last_bet] = 1;
     for (int bet = 0; bet <= state->last_bet; bet++) {
         int seat = state->bettor[bet];
-        if (seat != NOBODY) bet_block[BETS * relative_seat(state, seat) + bet] = 1;
+        if (seat != NO_SEAT) bet_block[BETS * relative_seat(state, seat) + bet] = 1;
     }
 }
 
