@@ -206,5 +206,5 @@ def test_bayes_mixes_as_often_as_the_table_says() -> None:
     for action, probability in mixed_strategy:
         assert action_counts[action] / 2000 == pytest.approx(probability, abs=0.04)
     decision = player.decide(opening_position)
-    assert "This round is solved" in decision.reason
+    assert {option.note for option in decision.options} == {"how often the equilibrium has it"}
     assert {option.action for option in decision.options} == dict(mixed_strategy).keys()
