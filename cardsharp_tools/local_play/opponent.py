@@ -6,19 +6,22 @@ stdout and plays every match that waits for it until stdin ends. So it ends with
 however that dies.
 """
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Self
 
 from pydantic import TypeAdapter
 
+from cardsharp.bot.error_policy import is_client_error
 from cardsharp.client.config import ServiceAddress
 from cardsharp.core.credentials import Credentials
-from cardsharp.errors import CardsharpError, ConfigError
+from cardsharp.errors import ArenaError, CardsharpError, ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.games.deadmansdraw.arena_bot.turn_runner import play_turn
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
@@ -30,6 +33,11 @@ from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyField
 
 BOT_CREDENTIALS = ("111111111111111111111111", "teamonepass")
 OPPONENT_CREDENTIALS = ("222222222222222222222222", "teamtwopass")  # whose passwords are public
+
+MAX_OUTAGE = timedelta(minutes=3)  # without an answer of the arena; a long poll lasts up to one
+RETRY_PAUSE = timedelta(seconds=1)  # after a read that failed
+
+_log = logging.getLogger("cardsharp.opponent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +74,33 @@ class OpponentClient:
     def __init__(self, client: ArenaClient, config: OpponentConfig) -> None:
         self._client, self._config = client, config
         self._strategy_name, self._match_id = register_strategy(config.strategy), ""
+        self._clock = client.session_state.clock
+        self._answered_at = self._clock.monotonic()  # when the list arrived last
+
+    def play_through_outages(self) -> None:
+        """Play every turn that the arena offers, and go on after an outage of arena or network.
+
+        Raises `ArenaError` if the arena refuses us, or has not answered for `MAX_OUTAGE`. Raises
+        `StrategyError` if the strategy fails.
+        """
+        while True:
+            try:
+                self.play_forever()
+            except ArenaError as error:
+                outage = timedelta(seconds=self._clock.monotonic() - self._answered_at)
+                if is_client_error(error) or outage > MAX_OUTAGE:
+                    raise
+                _log.warning("%s", error)
+                # An action that may still arrive would be a second one in the state read next.
+                action_timeout = self._client.max_action_flight_time()
+                self._clock.sleep(action_timeout if error.outcome_unknown else RETRY_PAUSE)
 
     def play_forever(self) -> None:
         """Play every turn that the arena offers, without end; raise `ArenaError` on failure."""
         while True:
-            for match in self._client.matches(active=True, wait=True):
+            matches = self._client.matches(active=True, wait=True)
+            self._answered_at = self._clock.monotonic()
+            for match in matches:
                 self._play_turn(match.id)
 
     def _play_turn(self, match_id: str) -> None:
@@ -124,13 +154,17 @@ class OpponentProcess(ChildProcess):
 
 
 @contextmanager
-def start_steady_opponent(url: str, folder: Path) -> Iterator[None]:
-    """Run `steady` as the local arena's second team while the block runs."""
+def start_steady_opponent(url: str, folder: Path) -> Iterator[OpponentProcess]:
+    """Run `steady` as the local arena's second team while the block runs.
+
+    Raises `CardsharpError` at the end of the block if the process has ended before.
+    """
     with OpponentProcess(
         OpponentConfig(url, *OPPONENT_CREDENTIALS, BuiltIn("steady")), folder / "opponent.log"
     ) as opponent:
         opponent.wait_until_polling()
-        yield
+        yield opponent
+        opponent.check()
 
 
 def main() -> None:
@@ -141,7 +175,7 @@ def main() -> None:
             with redirect_stdout(sys.stderr):  # our parent reads stdout
                 opponent = OpponentClient(client, config)
             signal_ready()
-            opponent.play_forever()
+            opponent.play_through_outages()
     except CardsharpError as error:
         sys.exit(escape_control_chars(str(error)))
 

@@ -29,7 +29,11 @@ from cardsharp_tools.cli.health_checks import CheckStatus
 from cardsharp_tools.local_cloud.emulator import Emulator
 from cardsharp_tools.local_cloud.metric_samples import read_emf_samples
 from cardsharp_tools.local_cloud.template_files import GAME_TEMPLATE, PAGES_TEMPLATE
-from cardsharp_tools.local_play.opponent import BOT_CREDENTIALS, start_steady_opponent
+from cardsharp_tools.local_play.opponent import (
+    BOT_CREDENTIALS,
+    OpponentProcess,
+    start_steady_opponent,
+)
 from cardsharp_tools.local_server.arena_server import ArenaServer
 from cardsharp_tools.operations.preflight import default_demand, run_preflight_checks
 from cardsharp_tools.operations.stack import DEFAULT_NAME, Client, Clients, Stack, find_stack
@@ -54,6 +58,7 @@ class EmulatedDeployment:
     stack: Stack
     services: Mapping[str, Stack]
     arena: ArenaServer
+    opponent: OpponentProcess
     emulator: Emulator
     built: Build
 
@@ -68,7 +73,7 @@ def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployme
             built = sam_build(folder, native_target())
         arena = stack.enter_context(ArenaServer(ArenaConfig()))
         emulator = stack.enter_context(Emulator(STACK_SERVICES))
-        stack.enter_context(start_steady_opponent(arena.url, folder))
+        opponent = stack.enter_context(start_steady_opponent(arena.url, folder))
         for look in run_preflight_checks(
             emulator.client, default_demand()
         ):  # with a new account's limits
@@ -87,7 +92,7 @@ def emulated_deployment(built: Build | None = None) -> Iterator[EmulatedDeployme
         replace_arena_credentials(deployed_stack, *BOT_CREDENTIALS, check)
         services = _deploy_services(emulator, built)
         store_service_password(services[VIEWER_SERVICE], VIEWER_SERVICE, VIEWER_PASSWORD)
-        yield EmulatedDeployment(deployed_stack, services, arena, emulator, built)
+        yield EmulatedDeployment(deployed_stack, services, arena, opponent, emulator, built)
 
 
 def deployment_parameters(arena: str) -> dict[str, str]:

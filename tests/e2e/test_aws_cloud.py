@@ -112,11 +112,13 @@ def request_page(
 def wait_for_finished_match(cloud: EmulatedDeployment, match_id: str) -> MatchRecord:
     """Return the record of a match when it is finished.
 
-    The schedule may take a minute to fire.
+    The schedule may take a minute to fire. Where the opponent begins, nobody but its process makes
+    the first move; so it is checked that this process still runs.
     """
     clock, find = SystemClock(), cloud.stack.log.match
-    end = clock.now() + timedelta(minutes=4)
+    end = clock.now() + timedelta(seconds=HANG_SECONDS)
     while (record := find(match_id)) is None or record.status is not MatchStatus.FINISHED:
+        cloud.opponent.check()
         assert clock.now() < end, f"{record}\n{cloud.emulator.log_tail()}"
         clock.sleep(timedelta(milliseconds=500))
     return record
