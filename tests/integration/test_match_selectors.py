@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -22,6 +23,7 @@ from support.waiting import HANG_SECONDS
 from cardsharp.analysis.match_listing import newest_matches
 from cardsharp.games.deadmansdraw.arena_bot.opponent_history import last_matches_against
 from cardsharp.play.catalog import get_game
+from cardsharp.store.match_log import MatchRecord
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
 from cardsharp_tools.match_sources.match_logs import default_store, import_match, open_log
@@ -130,6 +132,24 @@ def test_part_of_an_id_selects_a_match_of_the_commands_game(cli: Cli, log: Sqlit
 
 
 # --- however many of other games lie between ---------------------------------------------------
+
+
+def test_the_newest_match_of_a_game_is_found_without_reading_a_header_twice(
+    log: SqliteMatchLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, ever longer lists were read, each from the newest match on."""
+    store_match(log, "deadmansdraw", "own")
+    store_foreign_matches(log, 320)
+    read_ids, list_page = list[str](), log.matches
+
+    def list_and_count(**arguments: Any) -> list[MatchRecord]:  # noqa: ANN401 - as the log has them
+        page = list_page(**arguments)
+        read_ids.extend(record.match_id for record in page)
+        return page
+
+    monkeypatch.setattr(log, "matches", list_and_count)
+    assert [match.match_id for match in newest_matches(log, get_game(None), limit=1)] == ["own"]
+    assert len(read_ids) == len(set(read_ids)) == 321
 
 
 def test_no_number_of_other_games_matches_hides_a_game(cli: Cli, log: SqliteMatchLog) -> None:

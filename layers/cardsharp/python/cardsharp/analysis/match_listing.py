@@ -10,8 +10,7 @@ from cardsharp.store.match_log import MatchReader, MatchRecord, MatchStatus
 
 MAX_LISTED_HEADERS = 100_000  # headers that one listing reads at most
 _PAGE_SIZE = 500  # headers that are read at once
-_FIRST_READ = 20
-_GROWTH = 10
+_FIRST_PAGE_SIZE = 20  # headers of the first page, among which a wanted match most likely is
 
 
 def iter_matches(
@@ -53,13 +52,15 @@ def newest_matches(
 ) -> list[MatchRecord]:
     """Return the newest `limit` readable matches of a game.
 
-    A log can only list its newest matches of all games. Therefore this function requests more and
-    more of them, at most `max_read`, until enough are of the game.
+    A log can only list the matches of all games. Therefore this function reads page by page, at
+    most `max_read` headers, until enough are of the game.
     """
-    read_limit = min(max(limit, _FIRST_READ), max_read)
-    while True:
-        records = log.matches(status=status, limit=read_limit)
-        matches = [record for record in records if is_match_of(game, record)]
-        if len(matches) >= limit or len(records) < read_limit or read_limit == max_read:
-            return matches[:limit]
-        read_limit = min(read_limit * _GROWTH, max_read)
+    matches, cursor, page_size = list[MatchRecord](), None, max(limit, _FIRST_PAGE_SIZE)
+    while max_read > 0:
+        page_size = min(page_size, max_read)
+        page = log.matches(status=status, limit=page_size, cursor=cursor)
+        matches += (record for record in page if is_match_of(game, record))
+        if len(matches) >= limit or len(page) < page_size:
+            break
+        max_read, cursor, page_size = max_read - page_size, page[-1].match_id, _PAGE_SIZE
+    return matches[:limit]
