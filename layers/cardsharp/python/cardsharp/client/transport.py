@@ -12,7 +12,6 @@ configured address only, and no request spends time on reading the environment. 
 """
 
 import logging
-import re
 import time
 from base64 import b64encode
 from collections.abc import Mapping
@@ -20,17 +19,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from email.utils import parsedate_to_datetime
-from ssl import SSLCertVerificationError
 from typing import Self
 
 import requests
 import stamina
 import urllib3
-from requests.auth import AuthBase, HTTPBasicAuth, HTTPDigestAuth
-from requests.utils import parse_dict_header
+from requests.auth import AuthBase, HTTPBasicAuth
 
 from cardsharp.client.config import RequestLimits, ServiceAddress, normalize_base_url, proxy_for_url
+from cardsharp.client.connection_errors import (
+    error_from_connection_failure,
+    is_connect_failure,
+    is_timeout,
+)
 from cardsharp.client.connections import DeadlineWatchdog, NoRetryAdapter, RequestBodyWithDeadline
+from cardsharp.client.digest_auth import LimitedDigestAuth
 from cardsharp.client.proxy_errors import error_from_proxy_failure
 from cardsharp.client.request_budget import RequestPriority
 from cardsharp.client.response_errors import error_from_response
@@ -42,14 +45,12 @@ from cardsharp.errors import (
     ConfigError,
     ResponseTooLarge,
     Unreachable,
-    UntrustedCertificate,
 )
 
 _log = logging.getLogger("cardsharp.arena")
 
 _CHUNK_BYTES = 64 * 1024
 _WATCHDOG_GRACE = timedelta(seconds=0.5)  # from a request's limit until it is shut down
-_MAX_CHALLENGE_BYTES = 4 * 1024  # bytes of a challenge's body, which requests reads without a limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +157,7 @@ class ArenaTransport:
         user, password = credentials.user, credentials.password
         # Bytes, because requests would encode text as Latin-1 and fail on other characters.
         basic = HTTPBasicAuth(user.encode(), password.encode())
-        self._auth = _LimitedDigestAuth(user, password) if self._use_digest_auth else basic
+        self._auth = LimitedDigestAuth(user, password) if self._use_digest_auth else basic
         # Errors must not contain the password, nor its form in the Basic header.
         self._secrets += password, b64encode(f"{user}:{password}".encode()).decode()
 
@@ -211,9 +212,7 @@ class ArenaTransport:
                 self._update_from_headers(request, response.headers, request_number, sent_at)
                 body = self._read_body(request, response, deadline)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            if self._watchdog.has_expired or (
-                _is_timeout(error) and not _is_connect_failure(error)
-            ):
+            if self._watchdog.has_expired or (is_timeout(error) and not is_connect_failure(error)):
                 self._record_response_time(request, sent_at)
             if self._watchdog.has_expired:
                 raise _too_slow_error(request) from error
@@ -252,7 +251,7 @@ class ArenaTransport:
         self, request: ArenaRequest, error: Exception, limit: timedelta
     ) -> ArenaError:
         """Return the error of a failed request, whether it failed at the proxy or behind it."""
-        fault = _to_arena_error(request, error, limit)
+        fault = error_from_connection_failure(str(request), error, limit, writes=request.is_write)
         if self._proxy is None:
             return fault
         at_proxy = error_from_proxy_failure(
@@ -327,63 +326,3 @@ class ServiceClient:
 
 def _too_slow_error(request: ArenaRequest) -> Unreachable:
     return Unreachable(f"{request}: the answer came too slowly.", outcome_unknown=request.is_write)
-
-
-class _LimitedDigestAuth(HTTPDigestAuth):
-    """Digest authentication that answers only complete, short challenges.
-
-    The body of a challenge would be read without limits.
-    """
-
-    def handle_401(self, r: requests.Response, **kwargs: object) -> requests.Response:
-        content_length = r.headers.get("Content-Length", "")
-        challenge = r.headers.get("WWW-Authenticate", "")
-        fields = re.sub("digest ", "", challenge, count=1, flags=re.IGNORECASE)
-        # The stubs of requests leave this function and the method untyped.
-        challenge_params = parse_dict_header(fields)  # type: ignore[no-untyped-call]
-        is_short = content_length.isdecimal() and int(content_length) <= _MAX_CHALLENGE_BYTES
-        if r.status_code == requests.codes.unauthorized and not (
-            is_short and {"realm", "nonce"} <= challenge_params.keys()
-        ):
-            return r
-        response: requests.Response = super().handle_401(r, **kwargs)  # type: ignore[no-untyped-call]
-        return response
-
-
-def _to_arena_error(request: ArenaRequest, error: Exception, limit: timedelta) -> ArenaError:
-    """Return the error of a failed request, with its reason in one sentence.
-
-    Its `outcome_unknown` is True if a write may have arrived.
-    """
-    outcome_unknown = request.is_write and not _is_connect_failure(error)
-    if _is_connect_failure(error):
-        problem = "no connection; is the server running, and is the address right?"
-    elif _is_timeout(error):
-        problem = f"no answer within {limit.total_seconds():g} s."
-    elif isinstance(error, requests.exceptions.SSLError):
-        reason = getattr(error.args[0] if error.args else None, "reason", None)
-        if any(
-            isinstance(cause, SSLCertVerificationError) for cause in getattr(reason, "args", ())
-        ):
-            message = (
-                f"{request}: its certificate is not trusted here; name its CA file, "
-                "with --ca-file FILE."
-            )
-            return UntrustedCertificate(message, outcome_unknown=outcome_unknown)
-        problem = "no trusted connection; check the certificate and the address."
-    else:
-        problem = "the connection broke before the response was complete."
-    return Unreachable(f"{request}: {problem}", outcome_unknown=outcome_unknown)
-
-
-def _is_timeout(error: Exception) -> bool:
-    return isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError)
-
-
-def _is_connect_failure(error: Exception) -> bool:
-    """Return True if no connection was made, so that the arena cannot have seen the request."""
-    if isinstance(error, requests.ConnectTimeout):
-        return True
-    cause = error.args[0] if error.args else None
-    reason = getattr(cause, "reason", None)
-    return isinstance(reason, urllib3.exceptions.NewConnectionError)
