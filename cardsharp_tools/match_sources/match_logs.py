@@ -27,6 +27,7 @@ from cardsharp.store.match_log import (
 from cardsharp.store.match_log_factory import build_match_log
 from cardsharp.store.sqlite_file import FileInUse, read_table_names
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.match_sources.match_names import LAST_MATCH
 
 _IMPORT_OWNER = "archive"
 _IMPORT_LEASE_TTL = timedelta(minutes=1)
@@ -77,9 +78,6 @@ def copy_match(match_id: str, source: MatchLog, log: MatchLog, extra_header: Bod
     if import_match(target_record, source.moves(match_id), log):
         for note in source.notes(match_id):
             log.add_note(match_id, note.kind, note.body)
-
-
-LAST_MATCH = "last"  # the name of the match that was played last
 
 
 def data_folder() -> Path:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -20,11 +20,11 @@ from cardsharp.store.match_records import WITHDRAWN
 from cardsharp_tools.cli.console import print_error
 from cardsharp_tools.cli.options import STDIN_PATH
 from cardsharp_tools.match_sources.match_logs import (
-    LAST_MATCH,
     game_of_match,
     open_game_log,
     resolve_match_id,
 )
+from cardsharp_tools.match_sources.match_names import LAST_MATCH
 from cardsharp_tools.match_sources.recordings import (
     RECORDING_SUFFIXES,
     parse_recordings,
@@ -189,7 +189,19 @@ def load_match_with_moves(match_ref: str, store: str | None, game: Game | None) 
     if game is not None and game_of_match(record) != game:
         raise ConfigError(f"{match_id} is not a match of {game.title}; see `cardsharp show`.")
     withdrawn = [note.body.get("sequence") for note in notes if note.kind == WITHDRAWN]
-    return OpenedMatch(record, [move for move in moves if _is_readable(move, record)], withdrawn)
+    return OpenedMatch(record, _readable_moves(moves, record), withdrawn)
+
+
+def _readable_moves(moves: list[MoveRecord], record: MatchRecord) -> list[MoveRecord]:
+    """Return the moves that can be displayed; print an error for each of the others."""
+    replay = game_of_match(record).replay
+    if replay is not None and all(move.read_error is None for move in moves):
+        # All at once takes about half the time. If one cannot be read, a replay of each
+        # tells which.
+        with suppress(StoreError):
+            list(replay.load()(record, moves))
+            return moves
+    return [move for move in moves if _is_readable(move, record)]
 
 
 def _is_readable(move: MoveRecord, record: MatchRecord) -> bool:

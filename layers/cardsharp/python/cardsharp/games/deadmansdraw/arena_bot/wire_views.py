@@ -236,6 +236,8 @@ class MatchView(_WireView):
 class MatchCreatedView(_WireView):
     """The answer to a new match; its seed is left out on purpose (see the module)."""
 
+    model_config = ConfigDict(defer_build=True)
+
     id: str
 
 
@@ -278,5 +280,7 @@ class HelloView(_WireView):
 
 class MatchOverErrorView(_WireView):
     """Body of the 410 response to an action in a match that has ended."""
+
+    model_config = ConfigDict(defer_build=True)
 
     events: tuple[EventView, ...]
