@@ -21,7 +21,7 @@ from cardsharp.errors import CardsharpError, ConfigError, StrategyError
 from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import Body
 from cardsharp_tools.child_process import read_parameters, signal_ready
-from cardsharp_tools.executors.strategy_reference import StrategyField
+from cardsharp_tools.executors.strategy_field import StrategyField
 from cardsharp_tools.lab.game_adapter import LabMatch, LabPlayer, PlayedAction, lab_adapter
 from cardsharp_tools.lab.match_runner import StrategyPlayer, play_match
 from cardsharp_tools.lab.plan import AnySimulation, AnyStrategy, DuelPlan, lab_simulation

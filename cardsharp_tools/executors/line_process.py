@@ -6,7 +6,6 @@ When the program or this process ends, its guard or sandbox ends everything that
 import fcntl
 import os
 import select
-import shlex
 import signal
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from cardsharp.play.guarded_call import (
 )
 from cardsharp_tools.executors import hang_monitor, process_guard, sandbox_supervisor
 from cardsharp_tools.executors.clean_environment import clean_environment
+from cardsharp_tools.executors.command_text import split_command
 from cardsharp_tools.executors.process_usage import process_tree
 
 # Both limits count processor time, or time in which the program sleeps or waits
@@ -45,14 +45,6 @@ _MAX_STDERR_BYTES = (
 _EXIT_GRACE_SECONDS = (
     0.5  # seconds in which a program that has closed its output is expected to end
 )
-
-
-def split_command(command: str) -> list[str]:
-    """Return the arguments of a command; an empty list if a quotation mark is not closed."""
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return []
 
 
 class LineProcess:

@@ -8,15 +8,11 @@ whoever reads a stored name. Everything else is handed the value, also in anothe
 import os
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Self
-from urllib.parse import quote, unquote
+from typing import Self
 
-from pydantic import PlainSerializer, PlainValidator
-
-from cardsharp_tools.executors.line_process import split_command
+from cardsharp_tools.executors.command_text import split_command
 from cardsharp_tools.executors.path_quoting import quote_path, unquote_path
 
 SUFFIX = ".py"  # suffix of a strategy file
@@ -176,49 +172,6 @@ def parse_strategy(text: str) -> StrategyReference:
     if text.endswith(WEIGHTS_SUFFIX):
         return Weights(text)
     return RemotePlayer(text) if "://" in text else BuiltIn(text)
-
-
-_REFERENCE_CLASSES: dict[str, Callable[..., StrategyReference]] = {
-    kind.__name__: kind
-    for kind in (BuiltIn, RemotePlayer, StrategyFile, Weights, Program, Submission)
-}
-
-
-def _reference_from_field(value: object) -> StrategyReference:
-    """Return the reference of a field; raise `ValueError` if there is none in it."""
-    match value:
-        case StrategyReference():
-            return value
-        case {"kind": str(kind), **values} if kind in _REFERENCE_CLASSES:
-            arguments = {
-                str(name): unquote(value, errors="surrogatepass")
-                if isinstance(value, str)
-                else value
-                for name, value in values.items()
-            }
-            if values.get("folder") is not None:
-                arguments["folder"] = unquote_path(str(values["folder"]))
-            return _REFERENCE_CLASSES[kind](**arguments)
-    raise ValueError("It must be a reference to a strategy.")
-
-
-def _reference_to_field(reference: StrategyReference) -> dict[str, object]:
-    """Return class and fields of a reference; texts are quoted, as JSON refuses bytes of paths."""
-
-    def encode(value: object) -> object:
-        if isinstance(value, Path):
-            return quote_path(value)
-        return quote(value, errors="surrogatepass") if isinstance(value, str) else value
-
-    names = [field.name for field in fields(reference)]  # type: ignore[arg-type]  # a dataclass
-    values = {name: encode(getattr(reference, name)) for name in names}
-    return {"kind": type(reference).__name__, **values}
-
-
-StrategyField = Annotated[
-    StrategyReference, PlainValidator(_reference_from_field), PlainSerializer(_reference_to_field)
-]
-"""Field of parameters that are sent to a process as JSON: the value, whose text nobody parses."""
 
 
 def _is_program_command(text: str) -> bool:

@@ -23,7 +23,8 @@ from typing import NamedTuple
 from cardsharp.core.private_files import DIRECTORY_MODE, restrict_to_owner
 from cardsharp.errors import CardsharpError, ConfigError
 from cardsharp.play.game import Game
-from cardsharp_tools.executors import external_program, line_process, subprocess_strategy
+from cardsharp_tools.executors import external_program, subprocess_strategy
+from cardsharp_tools.executors.command_text import split_command
 from cardsharp_tools.executors.sandbox import sandbox_command
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
 from cardsharp_tools.executors.strategy_process import register_strategy_file, worker_command
@@ -319,7 +320,7 @@ def _find_entry_point(folder: Path) -> tuple[Path | None, list[str]]:
 
 def _parse_run_file(file: Path) -> list[str]:
     """Return the arguments in the file `run`; the submission's own files get full paths."""
-    words = line_process.split_command(file.read_text("utf-8", "replace"))
+    words = split_command(file.read_text("utf-8", "replace"))
     if not words or ("/" in words[0] and not _is_submission_file(words[0], file.parent)):
         raise ConfigError(
             "The file `run` needs one line with a command: a program with arguments, such as "

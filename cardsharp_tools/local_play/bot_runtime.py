@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from uuid import uuid4
@@ -26,14 +25,8 @@ from cardsharp.games.deadmansdraw.arena_bot.settings import ArenaBotSettings
 from cardsharp.store.match_log import MatchLog
 from cardsharp_tools.local_cloud.lambda_events import LambdaFunction, LambdaHandler
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaScheduler, LambdaSchedulerOptions
+from cardsharp_tools.local_play.cloud_backend import CloudBackendKind
 from cardsharp_tools.local_play.handler_environment import override_settings_environment
-
-
-class CloudBackendKind(StrEnum):
-    """Kind of backend for queue and match log (docs/architecture.md, "Two homes")."""
-
-    EMBEDDED = "embedded"
-    EMULATOR = "emulator"
 
 
 def in_process_backend_settings(log_file: Path) -> dict[str, str]:

@@ -20,13 +20,13 @@ from cardsharp.games.deadmansdraw.arena_bot.wire import MatchParams
 from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.local_cloud.lambda_scheduler import LambdaSchedulerOptions
 from cardsharp_tools.local_play.bot_runtime import (
-    CloudBackendKind,
     MatchFollower,
     OnRunning,
     open_bot_dependencies,
     run_poller_and_workers,
     start_cloud_backend,
 )
+from cardsharp_tools.local_play.cloud_backend import CloudBackendKind
 from cardsharp_tools.local_play.handler_environment import USER_CODE_SETTINGS
 from cardsharp_tools.local_play.opponent import (
     BOT_CREDENTIALS,

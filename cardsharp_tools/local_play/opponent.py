@@ -28,8 +28,9 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView
 from cardsharp.games.deadmansdraw.strategies import Strategy, build
 from cardsharp_tools.child_process import ChildProcess, read_parameters, signal_ready
 from cardsharp_tools.executors.sandbox_supervisor import escape_control_chars
+from cardsharp_tools.executors.strategy_field import StrategyField
 from cardsharp_tools.executors.strategy_file import register_strategy
-from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyField
+from cardsharp_tools.executors.strategy_reference import BuiltIn
 
 BOT_CREDENTIALS = ("111111111111111111111111", "teamonepass")
 OPPONENT_CREDENTIALS = ("222222222222222222222222", "teamtwopass")  # whose passwords are public

@@ -42,7 +42,7 @@ from cardsharp.games.deadmansdraw.arena.randomness import RandomnessMethod
 from cardsharp.games.deadmansdraw.arena_bot.client import ArenaClient
 from cardsharp.server.lambda_adapter import lambda_handler_for_asgi
 from cardsharp.server.web_application import private_network_only
-from cardsharp_tools.games.deadmansdraw.arena_options import fetch_account_when_reachable
+from cardsharp_tools.games.deadmansdraw.arena_environment import fetch_account_when_reachable
 from cardsharp_tools.local_cloud.api_gateway_events import HttpRequest, parse_response, to_event
 from cardsharp_tools.local_server import http_server
 from cardsharp_tools.local_server.arena_server import ArenaServer

@@ -31,7 +31,7 @@ from cardsharp.core.sentences import capitalise
 from cardsharp.pages.table_parts import NO_ACTIONS
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchStatus
-from cardsharp_tools.cli.commands.versus import run_room_until_interrupt
+from cardsharp_tools.cli.versus_runner import run_room_until_interrupt
 from cardsharp_tools.executors.strategy_reference import StrategyFile
 from cardsharp_tools.game_rooms import browser_seat as chairs
 from cardsharp_tools.game_rooms.browser_seat import BrowserSeat

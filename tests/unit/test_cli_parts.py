@@ -1,8 +1,10 @@
 """Parts of the command line: help, progress, errors, strategy files and typed moves."""
 
+import inspect
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from unittest import mock
@@ -17,9 +19,10 @@ from cardsharp.games.deadmansdraw import strategies as registry
 from cardsharp.play.catalog import get_game
 from cardsharp.play.strategy_registry import registry_for
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
+from cardsharp_tools.build.target import REPOSITORY_ROOT
 from cardsharp_tools.cli import generate_docs, main
 from cardsharp_tools.cli.app import all_commands
-from cardsharp_tools.cli.command_table import Command
+from cardsharp_tools.cli.command_table import Command, load_command_table
 from cardsharp_tools.cli.console import print_json, print_json_array
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.executors import strategy_import
@@ -110,18 +113,35 @@ _HEAVY = (
 )
 _HEAVY += "cardsharp.bot cardsharp.client cardsharp_tools.game_rooms cardsharp_tools.lab.runner"
 _OF_ANALYSIS = "rich.progress cardsharp.analysis.judge cardsharp.pages cardsharp_tools.lab"
+# cyclopts builds a validator of pydantic for each option once pydantic is imported. And what reads
+# package metadata imports the package email.
+_OF_A_RUN = f"pydantic sqlite3 uvicorn email.message cardsharp.analysis {_HEAVY} {_OF_ANALYSIS}"
+_WITH_OPTIONS_ALONE = [
+    "play",
+    "practice",
+    "bot",
+    "arena",
+    "versus",
+    "show",
+    "why",
+    "matches",
+    "contest",
+    "cloud",
+]
+"""Commands whose own modules have only their options; what runs is imported when they run."""
 
 
 @pytest.mark.parametrize(
     ("line", "exit_code", "heavy_modules"),
     [
         ("--version", 0, f"cyclopts rich pydantic sqlite3 {_HEAVY} {_OF_ANALYSIS}"),
-        ("mathces", 2, f"pydantic sqlite3 importlib.metadata tempfile {_HEAVY} {_OF_ANALYSIS}"),
-        ("matches", 0, f"{_HEAVY} {_OF_ANALYSIS}"),
-        ("show final-2023", 0, f"{_HEAVY} {_OF_ANALYSIS}"),
+        ("mathces", 2, f"pydantic sqlite3 email.message tempfile {_HEAVY} {_OF_ANALYSIS}"),
+        ("matches", 0, f"email.message {_HEAVY} {_OF_ANALYSIS}"),
+        ("show final-2023", 0, f"email.message {_HEAVY} {_OF_ANALYSIS}"),
         ("analyse final-2023", 0, f"{_HEAVY} cardsharp_tools.lab cardsharp.contest"),
         ("stats", 2, f"{_HEAVY} cardsharp.pages cardsharp.contest.view"),
         ("blef bot --help", 0, f"requests stamina boto3 cardsharp.bot {_OF_ANALYSIS}"),
+        *((f"{command} --help", 0, _OF_A_RUN) for command in _WITH_OPTIONS_ALONE),
     ],
 )
 def test_a_quick_command_imports_no_heavy_module(
@@ -141,6 +161,17 @@ def test_a_quick_command_imports_no_heavy_module(
         env={**os.environ, "XDG_DATA_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
     )  # fmt: skip
     assert process.stderr.splitlines()[-1] == str(exit_code)
+
+
+@pytest.mark.parametrize("group", ["contest", "cloud"])
+def test_a_group_lists_each_command_by_the_first_line_of_its_docstring(group: str) -> None:
+    """The list is read from a table, because the modules of the commands are slow to import."""
+    table = REPOSITORY_ROOT / f"cardsharp_tools/cli/commands/{group}/commands.toml"
+    for command in load_command_table(table):
+        module, _, function = command.function.partition(":")
+        target = getattr(import_module(f"{command.package}.{module}"), function)
+        docstring = target.help if command.is_group else inspect.getdoc(target)
+        assert docstring.partition("\n\n")[0] == command.summary
 
 
 def test_an_internal_error_is_reported_in_a_sentence_and_a_file(

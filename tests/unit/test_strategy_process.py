@@ -32,10 +32,8 @@ from cardsharp_tools.cli.commands.new import new
 from cardsharp_tools.executors import line_process, strategy_import
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import parse_strategy
-from cardsharp_tools.games.deadmansdraw.arena_options import (
-    ArenaOptions,
-    bot_environment_from_options,
-)
+from cardsharp_tools.games.deadmansdraw.arena_environment import bot_environment_from_options
+from cardsharp_tools.games.deadmansdraw.arena_options import ArenaOptions
 from cardsharp_tools.local_play.seat_orders import run_workers
 
 VALID_CODE = (

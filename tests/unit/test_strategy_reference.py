@@ -9,13 +9,13 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from cardsharp_tools.executors.path_quoting import quote_path, unquote_path
+from cardsharp_tools.executors.strategy_field import StrategyField
 from cardsharp_tools.executors.strategy_modules import module_name
 from cardsharp_tools.executors.strategy_process import StrategyFileReport
 from cardsharp_tools.executors.strategy_reference import (
     BuiltIn,
     Program,
     RemotePlayer,
-    StrategyField,
     StrategyFile,
     StrategyReference,
     Submission,

@@ -14,7 +14,8 @@ from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import Json, MatchRef, Store
 from cardsharp_tools.match_sources.analysis_cache import analyse_with_cache
-from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match
+from cardsharp_tools.match_sources.match_logs import game_of_match
+from cardsharp_tools.match_sources.match_names import LAST_MATCH
 from cardsharp_tools.match_sources.sources import load_match_with_moves
 from cardsharp_tools.terminal.analysis_report import AnalysisReport, print_analysis, print_review
 from cardsharp_tools.terminal.match_printer import match_document, print_title

@@ -4,14 +4,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.analysis.replay import header_of, outcome_of
-from cardsharp_tools.cli.console import message_console, print_json, result_console
 from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import Json, MatchRef, Store
-from cardsharp_tools.match_sources.branches import branches_in_log
-from cardsharp_tools.match_sources.match_logs import LAST_MATCH, game_of_match
-from cardsharp_tools.match_sources.sources import load_match_with_moves
-from cardsharp_tools.terminal.match_printer import match_document, printer_for
+from cardsharp_tools.match_sources.match_names import LAST_MATCH
 
 TurnNumber = Annotated[int | None, Parameter(help="Show only this turn. Turns count from 1.")]
 RequiredTurnNumber = Annotated[int, Parameter(help="The number of the turn. Turns count from 1.")]
@@ -27,33 +22,9 @@ def show(
     game: OptionalGame = None,
 ) -> None:
     """Print a match turn by turn: the moves, our reasons, and the score."""
-    record, moves, withdrawn = load_match_with_moves(match, store, game)
-    drawing, branches = printer_for(game_of_match(record)), branches_in_log(record.match_id)
-    if as_json:
-        document = {
-            "branches": [*map(match_document, branches)],
-            **drawing.turn_documents(record, moves, turn),
-        }
-        print_json({**match_document(record), **document})
-    else:
-        drawing.show(record, moves, turn)
-        for branch in branches:
-            header, outcome = header_of(branch), outcome_of(branch)
-            branch_step = 0 if header.branch is None else header.branch.step
-            scores = " : ".join(map(str, (outcome and outcome.scores) or ()))
-            outcome_text = "" if outcome is None else f", {outcome.result} {scores}".rstrip()
-            line = (
-                f"another course from step {branch_step} on: {branch.match_id}, "
-                f"{' v '.join(header.side_names)}"
-            )
-            result_console().print(f"{line}{outcome_text}", soft_wrap=True)
-    if withdrawn:
-        withdrawn_text = ", ".join(map(str, withdrawn))
-        message_console().print(
-            f"The arena went back to an earlier state. The moves {withdrawn_text} were "
-            "lost and played "
-            "again."
-        )
+    from cardsharp_tools.cli.match_display import show_match  # noqa: PLC0415 - slow to import
+
+    show_match((match, store, game), turn, as_json=as_json)
 
 
 def why(
@@ -66,5 +37,6 @@ def why(
     game: OptionalGame = None,
 ) -> None:
     """Print for each decision of a turn what we saw, considered and chose."""
-    record, moves, _ = load_match_with_moves(match, store, game)
-    printer_for(game_of_match(record)).explain_turn(record, moves, turn, as_json=as_json)
+    from cardsharp_tools.cli.match_display import explain_turn  # noqa: PLC0415 - as above
+
+    explain_turn((match, store, game), turn, as_json=as_json)

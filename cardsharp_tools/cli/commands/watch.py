@@ -18,7 +18,7 @@ from cardsharp_tools.cli.game_commands import OptionalGame
 from cardsharp_tools.cli.options import CommandOptions, Json, MatchRef, OpenBrowser, Port, Store
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
 from cardsharp_tools.match_sources.branches import config_listing_branches
-from cardsharp_tools.match_sources.match_logs import LAST_MATCH
+from cardsharp_tools.match_sources.match_names import LAST_MATCH
 from cardsharp_tools.match_sources.sources import find_match_source
 from cardsharp_tools.terminal.progress import track
 

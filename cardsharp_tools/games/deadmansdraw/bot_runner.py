@@ -21,7 +21,8 @@ from cardsharp.games.deadmansdraw.arena_bot.bootstrap import ArenaBotDependencie
 from cardsharp.store.locations import sqlite_path
 from cardsharp.store.match_log import MatchStatus
 from cardsharp_tools.cli.exit_codes import StoppedBySignal, handle_signals
-from cardsharp_tools.games.deadmansdraw.commands.bot import BotOptions, bot_log_path
+from cardsharp_tools.games.deadmansdraw.bot_startup import bot_log_path
+from cardsharp_tools.games.deadmansdraw.commands.bot import BotOptions
 from cardsharp_tools.games.deadmansdraw.match_printer import LiveMatchPrinter
 from cardsharp_tools.local_cloud.lambda_events import (
     Event,

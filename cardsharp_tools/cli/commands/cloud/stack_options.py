@@ -79,12 +79,7 @@ def deploy(
     ] = None,
     options: StackOptions = DEFAULT_STACK_OPTIONS,
 ) -> int:
-    """Build the stack and deploy it with SAM, which shows the changes and asks.
-
-    An update keeps all parameters that you do not name.
-
-    Example: cardsharp cloud deploy ArenaUrl=https://arena.example
-    """
+    """Build the stack and deploy it with SAM, which shows the changes and asks."""
     stack = f"cardsharp-{stage}" if options.stack == DEFAULT_NAME else options.stack
     more = ["--no-confirm-changeset"] if yes else []
     more += ["--region", options.region] if options.region else []

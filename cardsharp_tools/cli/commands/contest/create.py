@@ -130,13 +130,7 @@ def new(
     options: NewContestOptions = NewContestOptions(),
     target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
-    """Create a contest in a new folder or in a deployed stack.
-
-    The contest's name is the tag of its matches. With --teams the command proposes
-    a format; it creates the contest only if you name a FOLDER.
-
-    Example: cardsharp contest new cup --teams 20 --minutes 180
-    """
+    """Create a contest in a new folder or in a deployed stack."""
     if options.teams is not None:
         if (options.format, options.matches) != (DEFAULT_FORMAT, DEFAULT_MATCHES):
             raise ConfigError(
@@ -193,13 +187,7 @@ def plan(  # noqa: PLR0913 - each is a flag of its own
     as_json: Json = False,
     target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
-    """Show which formats fit the time, and how likely the best team wins each.
-
-    Each format is simulated 200 times. Without a FOLDER the strengths of the teams
-    are random.
-
-    Example: cardsharp contest plan --teams 12 --minutes 90
-    """
+    """Show which formats fit the time, and how likely the best team wins each."""
     ratings: list[Rating] = []
     if folder is None and target.stack is not None:
         raise ConfigError("Name the contest in the stack, as in `cardsharp contest plan cup`.")

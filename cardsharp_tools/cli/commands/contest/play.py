@@ -64,12 +64,7 @@ def run_(  # noqa: PLR0913 - each is a flag of its own
     user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
     target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
-    """Play the contest to its end. If it was stopped, run it again to resume.
-
-    A running `contest practice` hands over after its running matches have ended. In
-    a stack the contest runs by itself: this command only shows its progress, and
-    Ctrl-C stops only the display.
-    """
+    """Play the contest to its end. If it was stopped, run it again to resume."""
     if target.stack is not None and keep_serving:
         raise ConfigError("With --stack the arena runs already. Remove --keep-serving.")
     with _open_contest_process(folder, "run", options, target) as process:
@@ -185,14 +180,7 @@ def practice(  # noqa: PLR0913 - each is a flag of its own
     user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
     target: ContestLocation = LOCAL_CONTEST,
 ) -> None:
-    """Before the contest, let the connected teams play each other, and rate them.
-
-    A team takes part while its client waits for matches with the contest's tag,
-    such as cup for the folder cup. All teams play equally often, and more against
-    teams of a similar rating. If it was stopped, run it again to resume. In a
-    stack, practice continues without this command. It ends at the given time, or
-    when `cardsharp contest run` starts.
-    """
+    """Before the contest, let the connected teams play each other, and rate them."""
     end = _parse_end(hours, until)
     with _open_contest_process(folder, "practice", options, target) as process:
         if end < _NEVER:
@@ -250,15 +238,7 @@ def admin(
     options: ArenaServerOptions = DEFAULT_LISTEN_OPTIONS,
     user_code: UserCodeOptions = NO_PASSED_VARIABLES,  # noqa: ARG001 - it takes effect itself
 ) -> None:
-    """Serve the organiser's page, which offers the other commands in a browser.
-
-    Only this machine reaches the page. The user is admin, and the password comes
-    from ARENA_ADMIN_PASSWORD; without it, a new password is printed. The other
-    options apply to the arenas that the page opens. Contests continue when the page
-    stops.
-
-    Example: cardsharp contest admin
-    """
+    """Serve the organiser's page, which offers the other commands in a browser."""
     configured_password = os.environ.get("ARENA_ADMIN_PASSWORD")
     password = configured_password or secrets.token_urlsafe(18)
     root = folder.absolute().parent if (folder / CONTEST_FILE_NAME).exists() else folder

@@ -23,11 +23,11 @@ from cardsharp_tools.cli.health_checks import (
 from cardsharp_tools.cli.options import Json
 from cardsharp_tools.executors.strategy_file import register_strategy
 from cardsharp_tools.executors.strategy_reference import parse_strategy
-from cardsharp_tools.games.deadmansdraw.arena_options import (
-    ArenaOptions,
+from cardsharp_tools.games.deadmansdraw.arena_environment import (
     bot_environment_from_options,
     single_attempt_client,
 )
+from cardsharp_tools.games.deadmansdraw.arena_options import ArenaOptions
 from cardsharp_tools.match_sources.match_logs import open_log, resolve_match_log_location
 
 MAX_CLOCK_SKEW = timedelta(seconds=5)  # beyond it a clock is wrong; dates are in whole seconds

@@ -13,3 +13,6 @@ DECISION_TIMEOUT = timedelta(seconds=2)
 
 MATCHES_PER_PAGE = 50
 """The matches on one page of a list."""
+
+MAX_PRACTICE_MATCHES = 100
+"""The practice matches that one order may ask for."""

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from cardsharp.bot.match_dispatcher import MatchDispatcher
 from cardsharp.bot.queueing.orders import OperatorOrder
+from cardsharp.core.limits import MAX_PRACTICE_MATCHES
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.arena_bot.bootstrap import dependencies_for
 from cardsharp.games.deadmansdraw.arena_bot.client import DUMMY_ID, ArenaClient
@@ -18,8 +19,6 @@ from cardsharp.games.deadmansdraw.game import GAME
 from cardsharp.play.game import InvocationContext
 
 _log = logging.getLogger("cardsharp.practice")
-
-MAX_PRACTICE_MATCHES = 100  # practice matches that one order may ask for
 
 
 class PracticeMatchOrder(OperatorOrder):
