@@ -101,6 +101,7 @@ class AdminPages:
         self, handler: Callable[[Request, Form], Response]
     ) -> Callable[[Request], object]:
         async def endpoint(request: Request) -> Response:
+            """Answer the organiser; a command that fails is shown as a page with its reason."""
             rejection = self._rejection_for(request)
             if rejection is not None:
                 return rejection

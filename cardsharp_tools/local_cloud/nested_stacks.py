@@ -200,6 +200,7 @@ class _NestedTemplate:
         variables: dict[str, Expression] = {}
 
         def written(reference: re.Match[str]) -> str:
+            """Return the text for a `${...}`; any other value becomes a variable of the `Sub`."""
             name, _, attribute = reference[1].partition(".")
             value = (
                 self._resolve_attribute(name, attribute)

@@ -239,6 +239,7 @@ def standby_poller(
     waits = True
 
     def handler(event: Event, context: LocalLambdaContext) -> object:
+        """Wait for the slot during this invocation, or poll if the slot is ours."""
         nonlocal waits
 
         def remaining_time() -> timedelta:

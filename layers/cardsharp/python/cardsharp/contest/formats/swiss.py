@@ -88,6 +88,7 @@ def _pair_teams(
     rank_by_seed = {seed: at for at, seed in enumerate(ranked_seeds)}
 
     def against(first_seed: int, second_seed: int) -> int:
+        """Return the cost of a pair: rematches weigh most, then the gap between the scores."""
         if BYE in (first_seed, second_seed):
             seed = max(first_seed, second_seed)
             return _REMATCH_COST * idle[teams[seed]] + _SCORE_GAP_COST * (

@@ -186,6 +186,7 @@ def _compute_rows(games: Sequence[BracketGame], top: float) -> dict[int, float]:
     leaves = 0
 
     def place(game: BracketGame) -> float:
+        """Place a game in the middle of those that lead to it, and return its row."""
         nonlocal leaves
         source_rows = [
             place(of[source.game])

@@ -121,6 +121,8 @@ class ContestPages:
         """Return the routes of the pages."""
 
         def contest_endpoint(*, is_full_page: bool) -> Endpoint:
+            """Return the endpoint of a contest's page, or of its running matches alone."""
+
             def respond(request: Request, user: User, running: list[LiveMatch]) -> Response:
                 contests = self._contests()
                 names = contests.contest_names()

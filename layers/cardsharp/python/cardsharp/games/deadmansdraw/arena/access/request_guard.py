@@ -143,6 +143,7 @@ class RequestGuard:
         """
 
         async def admitted(request: Request) -> Response:
+            """Answer a request of a signed-in user within the user's limits, or reject it."""
             if is_cross_site_change(request, accepts_opaque_origin=has_form_token):
                 # A browser adds the stored password to every request, including one that a page of
                 # another site has started. So that site could act with the user's rights.
