@@ -6,8 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-from types import FrameType, ModuleType
+from types import FrameType
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals by which a command is stopped; those that whoever started us ignores stay ignored."""
@@ -33,8 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     atexit.register(gc.freeze)
     # pydantic would read the metadata of every installed package to look for its plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # It imports this all the same, which takes a sixteenth of a short command.
-    _defer_import("importlib.metadata")
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if arguments == ["--version"] and _print_version():
@@ -47,26 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         for signal_number, then in previous_handlers.items():
             signal.signal(signal_number, then)
-
-
-def _defer_import(name: str) -> None:
-    """Let the module of a package be imported at the first use of one of its names.
-
-    `importlib.util.LazyLoader` would import it already at the next `import` statement.
-    """
-    package, _, child = name.rpartition(".")
-    if name in sys.modules:
-        return
-    stand_in = ModuleType(name)
-
-    def load(attribute: str) -> object:
-        if sys.modules.get(name) is stand_in:
-            del sys.modules[name]
-        return getattr(import_module(name), attribute)
-
-    vars(stand_in)["__getattr__"] = load
-    sys.modules[name] = stand_in
-    setattr(import_module(package), child, stand_in)
 
 
 def _print_version() -> bool:

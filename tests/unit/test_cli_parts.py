@@ -137,7 +137,7 @@ _WITH_OPTIONS_ALONE = [
         ("--version", 0, f"cyclopts rich pydantic sqlite3 {_HEAVY} {_OF_ANALYSIS}"),
         ("mathces", 2, f"pydantic sqlite3 email.message tempfile {_HEAVY} {_OF_ANALYSIS}"),
         ("matches", 0, f"email.message {_HEAVY} {_OF_ANALYSIS}"),
-        ("show final-2023", 0, f"email.message {_HEAVY} {_OF_ANALYSIS}"),
+        ("show final-2023", 0, f"{_HEAVY} {_OF_ANALYSIS}"),
         ("analyse final-2023", 0, f"{_HEAVY} cardsharp_tools.lab cardsharp.contest"),
         ("stats", 2, f"{_HEAVY} cardsharp.pages cardsharp.contest.view"),
         ("blef bot --help", 0, f"requests stamina boto3 cardsharp.bot {_OF_ANALYSIS}"),
