@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # the lab works without numpy
 _MAX_SEATS = 8
 
 
-class _Rows(Structure):
-    """ctypes structure for `Rows` of native/lanes.h.
+class _NativeArrays(Structure):
+    """ctypes structure for `BatchArrays` of native/lanes.h.
 
     It has the members of `BatchArrays` in the same order.
     """
@@ -28,11 +28,11 @@ class _Rows(Structure):
     )
 
 
-class _Run(Structure):
-    """ctypes structure for `Run` of native/lanes.h."""
+class _LaneConfig(Structure):
+    """ctypes structure for `LaneConfig` of native/lanes.h."""
 
     _fields_ = (
-        *(("lane_count", c_int64), ("seats", c_int64), ("seed", c_uint64)),
+        *(("lane_count", c_int64), ("seat_count", c_int64), ("seed", c_uint64)),
         ("opponents", c_void_p * _MAX_SEATS),
     )
 
@@ -60,21 +60,27 @@ class NativeStepper:
         self, library: CDLL, size: tuple[int, int], opponents: Mapping[int, int], reopen: Reopen
     ) -> None:
         library.lanes_size.restype = c_int64
-        library.lanes_reset.argtypes = (c_void_p, POINTER(_Run), POINTER(_Rows))
+        library.lanes_reset.argtypes = (c_void_p, POINTER(_LaneConfig), POINTER(_NativeArrays))
         library.lanes_reset.restype = None
-        library.lanes_step.argtypes = (c_void_p, POINTER(_Run), c_void_p, POINTER(_Rows))
+        library.lanes_step.argtypes = (
+            c_void_p,
+            POINTER(_LaneConfig),
+            c_void_p,
+            POINTER(_NativeArrays),
+        )
         library.lanes_step.restype = c_int64
         lane_count, seats = size
-        self._library, self._native_run, self._reopen = library, _Run(lane_count, seats), reopen
+        self._library, self._reopen = library, reopen
+        self._native_config = _LaneConfig(lane_count, seats)
         for seat, policy in opponents.items():
-            self._native_run.opponents[seat] = policy
+            self._native_config.opponents[seat] = policy
         self._lanes = (c_uint64 * (lane_count * -(-library.lanes_size() // 8)))()
 
     def __reduce__(self) -> tuple[Any, tuple[Reopen, _Snapshot]]:
         name = Path(self._library._name).name  # noqa: SLF001 - ctypes has no public name for it
         return _restore_stepper, (
             self._reopen,
-            _Snapshot(name, self._native_run.seed, bytes(self._lanes)),
+            _Snapshot(name, self._native_config.seed, bytes(self._lanes)),
         )
 
     def resume(self, snapshot: _Snapshot) -> None:
@@ -84,16 +90,16 @@ class NativeStepper:
                 "These lanes were copied by another version or compiler; "
                 "copy them again, or create the environment with pure_python=True to move them."
             )
-        self._native_run.seed = snapshot.seed
+        self._native_config.seed = snapshot.seed
         # The lanes are plain memory without pointers, so that their bytes can be copied. Only the
         # same library may read them: another compiler may lay them out differently.
         memmove(self._lanes, snapshot.lanes, len(snapshot.lanes))
 
     def reset(self, seed: int, output_arrays: "BatchArrays") -> None:
         """Begin the first match of each lane."""
-        self._native_run.seed = seed
+        self._native_config.seed = seed
         self._library.lanes_reset(
-            self._lanes, byref(self._native_run), _to_native_rows(output_arrays)
+            self._lanes, byref(self._native_config), _to_native_rows(output_arrays)
         )
 
     def step(self, actions: Any, output_arrays: "BatchArrays") -> int | None:  # noqa: ANN401 - an array
@@ -101,9 +107,9 @@ class NativeStepper:
 
         Return None, or the first lane with an illegal action; then nothing has changed.
         """
-        run, action_address = byref(self._native_run), actions.ctypes.data
+        config, action_address = byref(self._native_config), actions.ctypes.data
         invalid_lane: int = self._library.lanes_step(
-            self._lanes, run, action_address, _to_native_rows(output_arrays)
+            self._lanes, config, action_address, _to_native_rows(output_arrays)
         )
         return None if invalid_lane < 0 else invalid_lane
 
@@ -123,6 +129,6 @@ def _restore_stepper(reopen: Reopen, snapshot: _Snapshot) -> NativeStepper:
     return lanes
 
 
-def _to_native_rows(rows: "BatchArrays") -> _Rows:
+def _to_native_rows(rows: "BatchArrays") -> _NativeArrays:
     """Return the addresses of the arrays in C's form."""
-    return _Rows(*(array.ctypes.data for array in rows))
+    return _NativeArrays(*(array.ctypes.data for array in rows))

@@ -10,10 +10,10 @@
 enum { SEATS = MAX_SEATS, NO_SEAT = -1 };
 
 /* The size of an observation: whether the player waits, then the blocks of encoding.py. */
-enum { OBSERVED = 1 + CARDS + SEATS + BETS + SEATS * BETS };
+enum { OBSERVATION_SIZE = 1 + CARDS + SEATS + BETS + SEATS * BETS };
 
 struct State {
-    Dice chance; /* of the rounds that follow the first one */
+    SplitMix64 chance; /* of the rounds that follow the first one */
     int seats, max_hand_size;
     int hand_sizes[SEATS]; /* 0 for a player who is out */
     CardSet hands[SEATS];
@@ -35,37 +35,37 @@ static CardSet card_at(int deck_index) {
  * list. */
 enum { MAX_REMEMBERED_SAMPLE = 5 };
 
-static void sample_with_retries(Dice *dice, int count, int deck_indexes[CARDS]) {
+static void sample_with_retries(SplitMix64 *rng, int count, int deck_indexes[CARDS]) {
     uint32_t sampled_cards = 0;
     for (int index = 0; index < count; index++) {
         int card;
-        do card = dice_below(dice, CARDS);
+        do card = random_below(rng, CARDS);
         while (sampled_cards >> card & 1);
         sampled_cards |= 1u << card;
         deck_indexes[index] = card;
     }
 }
 
-static void sample_from_list(Dice *dice, int count, int deck_indexes[CARDS]) {
+static void sample_from_list(SplitMix64 *rng, int count, int deck_indexes[CARDS]) {
     int pool[CARDS];
     for (int index = 0; index < CARDS; index++) pool[index] = index;
     for (int index = 0; index < count; index++) {
-        int remaining = CARDS - index, pool_index = dice_below(dice, remaining);
+        int remaining = CARDS - index, pool_index = random_below(rng, remaining);
         deck_indexes[index] = pool[pool_index];
         pool[pool_index] = pool[remaining - 1];
     }
 }
 
 /* Sample cards of the deck as `Random.sample` of Python does. */
-static void sample_cards(Dice *dice, int count, int deck_indexes[CARDS]) {
-    if (count <= MAX_REMEMBERED_SAMPLE) sample_with_retries(dice, count, deck_indexes);
-    else sample_from_list(dice, count, deck_indexes);
+static void sample_cards(SplitMix64 *rng, int count, int deck_indexes[CARDS]) {
+    if (count <= MAX_REMEMBERED_SAMPLE) sample_with_retries(rng, count, deck_indexes);
+    else sample_from_list(rng, count, deck_indexes);
 }
 
-static void deal_round(State *state, Dice *dice) {
+static void deal_round(State *state, SplitMix64 *rng) {
     int deck_indexes[CARDS], card_count = 0, next_index = 0;
     for (int seat = 0; seat < state->seats; seat++) card_count += state->hand_sizes[seat];
-    sample_cards(dice, card_count, deck_indexes);
+    sample_cards(rng, card_count, deck_indexes);
     for (int seat = 0; seat < state->seats; seat++) {
         state->hands[seat] = 0;
         for (int card = 0; card < state->hand_sizes[seat]; card++)
@@ -75,20 +75,20 @@ static void deal_round(State *state, Dice *dice) {
     for (int bet = 0; bet < BETS; bet++) state->bettor[bet] = NO_SEAT;
 }
 
-static void begin(State *state, int seats, uint64_t seed, uint64_t number) {
-    Dice deck = dice_for(seed, number, DICE_OF_DECK);
+static void deal_match(State *state, int seat_count, uint64_t seed, uint64_t match_number) {
+    SplitMix64 deck = pair_rng(seed, match_number, DECK_STREAM);
     memset(state, 0, sizeof *state);
-    state->chance = dice_for(seed, number, DICE_OF_CHANCE);
-    state->seats = seats;
-    state->max_hand_size = seats == 2 ? MAX_HAND_SIZE : CARDS / seats;
+    state->chance = pair_rng(seed, match_number, CHANCE_STREAM);
+    state->seats = seat_count;
+    state->max_hand_size = seat_count == 2 ? MAX_HAND_SIZE : CARDS / seat_count;
     state->winner = NO_SEAT;
-    for (int seat = 0; seat < seats; seat++) state->hand_sizes[seat] = 1;
+    for (int seat = 0; seat < seat_count; seat++) state->hand_sizes[seat] = 1;
     deal_round(state, &deck);
 }
 
 /* --- actions ------------------------------------------------------------------------------ */
 
-static bool may(const State *state, int64_t action) {
+static bool is_legal(const State *state, int64_t action) {
     return action == CHECK ? state->last_bet != NO_BET : action > state->last_bet;
 }
 
@@ -117,7 +117,7 @@ static void finish_round(State *state) {
     deal_round(state, &state->chance);
 }
 
-static void act(State *state, int64_t action) {
+static void apply_action(State *state, int64_t action) {
     if (action == CHECK) {
         finish_round(state);
         return;
@@ -127,15 +127,15 @@ static void act(State *state, int64_t action) {
     state->turn = next_active_seat(state, state->turn);
 }
 
-static bool is_over(const State *state) { return state->winner != NO_SEAT; }
+static bool is_match_over(const State *state) { return state->winner != NO_SEAT; }
 
 /* 1 for the winner, and less for the others so that all rewards of a match sum up to 0. */
-static double reward(const State *state, int seat) {
+static double match_reward(const State *state, int seat) {
     double fair_share = 1.0 / state->seats;
     return ((seat == state->winner) - fair_share) / (1 - fair_share);
 }
 
-static int to_act(const State *state) { return state->turn; }
+static int player_to_act(const State *state) { return state->turn; }
 
 /* --- observations ------------------------------------------------------------------------- */
 
@@ -159,9 +159,9 @@ static void write_observation(const State *state, float *row) {
     }
 }
 
-static void look(const State *state, float *row, int8_t *mask) {
+static void observe(const State *state, float *row, int8_t *mask) {
     write_observation(state, row);
-    for (int action = 0; action < ACTIONS; action++) mask[action] = may(state, action);
+    for (int action = 0; action < ACTIONS; action++) mask[action] = is_legal(state, action);
 }
 
-LANES(OBSERVED, ACTIONS)
+DEFINE_LANES(OBSERVATION_SIZE, ACTIONS)

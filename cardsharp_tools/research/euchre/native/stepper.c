@@ -33,13 +33,13 @@ enum {
     CARDS_SIZE = 3 * CARDS, /* the hand, the discard, the turn card */
     BIDDING_SIZE = 1 + SUITS + SEATS + 1,
     PLAY_SIZE = SEATS * CARDS + (SEATS - 1) * CARDS + 2,
-    OBSERVED = 1 + SEAT_SIZE + CARDS_SIZE + BIDDING_SIZE + PLAY_SIZE,
+    OBSERVATION_SIZE = 1 + SEAT_SIZE + CARDS_SIZE + BIDDING_SIZE + PLAY_SIZE,
 };
 
 struct State {
-    Dice chance;      /* of the deals that follow the first one */
-    int first_player; /* the player at seat 0 */
-    int points[2];    /* of players 0 and 2, and of players 1 and 3 */
+    SplitMix64 chance; /* of the deals that follow the first one */
+    int first_player;  /* the player at seat 0 */
+    int points[2];     /* of players 0 and 2, and of players 1 and 3 */
     /* the deal */
     int turn_card, bid_count, trump, caller, lone_defender, defense_count, discard;
     bool is_order_up, goes_alone, has_discarded;
@@ -82,11 +82,11 @@ static void find_pending_decision(State *state) {
 }
 
 /* Begin a deal with cards that are shuffled as `Random.shuffle` of Python shuffles them. */
-static void deal(State *state, Dice *dice, int first_player) {
+static void deal(State *state, SplitMix64 *rng, int first_player) {
     int cards[CARDS];
     for (int index = 0; index < CARDS; index++) cards[index] = index;
     for (int index = CARDS - 1; index > 0; index--) {
-        int swap_index = dice_below(dice, index + 1), card = cards[index];
+        int swap_index = random_below(rng, index + 1), card = cards[index];
         cards[index] = cards[swap_index];
         cards[swap_index] = card;
     }
@@ -107,13 +107,13 @@ static void deal(State *state, Dice *dice, int first_player) {
 }
 
 /* Begin a match; the number of seats is always four. */
-static void begin(State *state, int seats, uint64_t seed, uint64_t number) {
-    (void)seats;
-    Dice deck = dice_for(seed, number, DICE_OF_DECK);
+static void deal_match(State *state, int seat_count, uint64_t seed, uint64_t match_number) {
+    (void)seat_count;
+    SplitMix64 deck = pair_rng(seed, match_number, DECK_STREAM);
     memset(state, 0, sizeof *state);
-    int dealer = dice_range(&deck, SEATS);
+    int dealer = random_range(&deck, SEATS);
     deal(state, &deck, (dealer + 1) % SEATS);
-    state->chance = dice_for(seed, number, DICE_OF_CHANCE);
+    state->chance = pair_rng(seed, match_number, CHANCE_STREAM);
 }
 
 /* --- legal actions ------------------------------------------------------------------------ */
@@ -139,7 +139,7 @@ static bool is_legal_bid(const State *state, int64_t action) {
     return is_turned_suit == is_first_round;
 }
 
-static bool may(const State *state, int64_t action) {
+static bool is_legal(const State *state, int64_t action) {
     CardSet hand = state->hands[state->seat];
     switch (state->decision_type) {
         case BID: return is_legal_bid(state, action);
@@ -212,12 +212,12 @@ static void score_deal(State *state) {
 static void finish_deal(State *state) {
     score_deal(state);
     if (state->points[0] >= WINNING_SCORE || state->points[1] >= WINNING_SCORE) return;
-    Dice dice = state->chance;
-    deal(state, &dice, (state->first_player + 1) % SEATS);
-    state->chance = dice;
+    SplitMix64 rng = state->chance;
+    deal(state, &rng, (state->first_player + 1) % SEATS);
+    state->chance = rng;
 }
 
-static void act(State *state, int64_t action) {
+static void apply_action(State *state, int64_t action) {
     switch (state->decision_type) {
         case BID: apply_bid(state, action); break;
         case DISCARD: apply_discard(state, (int)(action - FIRST_DISCARD)); break;
@@ -231,9 +231,9 @@ static void act(State *state, int64_t action) {
     if (state->decision_type == DEAL_OVER) finish_deal(state);
 }
 
-static bool is_over(const State *state) { return state->decision_type == DEAL_OVER; }
+static bool is_match_over(const State *state) { return state->decision_type == DEAL_OVER; }
 
-static double reward(const State *state, int seat) {
+static double match_reward(const State *state, int seat) {
     int winning_side = state->points[1] > state->points[0];
     return seat % 2 == winning_side ? 1 : -1;
 }
@@ -276,11 +276,13 @@ static void write_observation(const State *state, float *row) {
     *row = (float)(state->tricks_won[1 - seat % 2] / (double)TRICKS);
 }
 
-static int to_act(const State *state) { return (state->first_player + state->seat) % SEATS; }
-
-static void look(const State *state, float *row, int8_t *mask) {
-    write_observation(state, row);
-    for (int action = 0; action < ACTIONS; action++) mask[action] = may(state, action);
+static int player_to_act(const State *state) {
+    return (state->first_player + state->seat) % SEATS;
 }
 
-LANES(OBSERVED, ACTIONS)
+static void observe(const State *state, float *row, int8_t *mask) {
+    write_observation(state, row);
+    for (int action = 0; action < ACTIONS; action++) mask[action] = is_legal(state, action);
+}
+
+DEFINE_LANES(OBSERVATION_SIZE, ACTIONS)
