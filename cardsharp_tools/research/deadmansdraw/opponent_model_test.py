@@ -1,7 +1,7 @@
 """`cardsharp research test-opponent-model`: gains and losses of the strategy `adaptive`.
 
 The opponents are eight unknown ones and some that pretend to be another player. Their compiled
-twins are `native/style.c` and `native/mimic.c`.
+twins are `native/stop_rule_player.c` and `native/switching_player.c`.
 """
 
 from collections.abc import Iterator
@@ -118,24 +118,25 @@ HELD_OUT_OPPONENTS = {
 }  # the last four were held out: no choice was made by results against them
 
 
-class _Style(Structure):
-    """ctypes structure for `Style` of style.c."""
+class _StopRule(Structure):
+    """ctypes structure for `StopRulePlayer` of stop_rule_player.c."""
 
     _fields_ = struct_fields("iiiiii", " ".join(StopRulePlayer._fields))
 
 
 def native_stop_rule_player(engine: NativeEngine, style: StopRulePlayer) -> NativePlayer:
     """Return the compiled player of a stop rule."""
-    return NativePlayer(declare_function(engine.library.style_new, "P", "P")(byref(_Style(*style))))
+    create_player = declare_function(engine.library.stop_rule_player_new, "P", "P")
+    return NativePlayer(create_player(byref(_StopRule(*style))))
 
 
 def switching_player(
     engine: NativeEngine, first_strategy: str, second_strategy: str, turns: int
 ) -> NativePlayer:
     """Return a player that changes from the first strategy to the second after `turns` turns."""
-    make = declare_function(engine.library.mimic_new, "PPi", "P")
+    create_player = declare_function(engine.library.switching_player_new, "PPi", "P")
     return NativePlayer(
-        make(
+        create_player(
             engine.player_for_strategy(parse_strategy(first_strategy)).policy,
             engine.player_for_strategy(parse_strategy(second_strategy)).policy,
             turns,

@@ -32,7 +32,7 @@ _PARAMETER_RANGES = {"draw": range(2, 10), "treasure": range(0, 21, 2), "sword":
 
 
 class RuleParameters(Structure):
-    """ctypes structure for `Rule` of rule.c: the parameters of the rule."""
+    """ctypes structure for `RuleParameters` of rule.c."""
 
     _fields_ = struct_fields("iii", " ".join(_PARAMETER_RANGES))
 
