@@ -93,7 +93,7 @@ def native_stepper(
 def _find_policy_address(game: str, opponent: StrategyReference) -> int | None:
     """Return the address of the policy of the opponent's compiled twin; None without a twin."""
     player = native_player(opponent) if game == "deadmansdraw" else None
-    return None if player is None or player.belief_book is not None else player.policy
+    return None if player is None or player.adaptive_config is not None else player.policy
 
 
 @cache

@@ -3,7 +3,7 @@
 `native/core.h` describes a policy: a C function from a `Table`, which has only what a player may
 know, to an action. `REGISTER_POLICY` gives it a name. A player of the engine is a policy;
 `adaptive` also has profiles of known opponents, and its belief continues from match to match
-(`native/belief.c`).
+(`native/adaptive.c`).
 
 The C code gets addresses of Python buffers, so Python must keep these objects alive as long as the
 engine uses them. A call releases the interpreter lock, so that threads use all cores.
@@ -64,7 +64,7 @@ from cardsharp_tools.research.c_library import (
 from cardsharp_tools.research.deadmansdraw.network_weights import float_weights
 
 ADAPTIVE = "adaptive"
-_MAX_ENTRIES, _MAX_WEIGHTS = 32, 16
+_MAX_PROFILES, _MAX_WEIGHT_SETS = 32, 16  # as in opponent_belief.h
 _LEARNED = _UNSET = -1.0
 _CARD_PREFERENCE_KINDS = (*SUIT_ORDER, BUST, *VALUE_ORDERS)
 
@@ -75,51 +75,53 @@ class _Limits(ctypes.Structure):
     _fields_ = tuple((field.name, ctypes.c_int) for field in fields(SearchLimits))
 
 
-class _Entry(ctypes.Structure):
-    """ctypes structure for `Entry` of belief.h."""
+class _NativeProfile(ctypes.Structure):
+    """ctypes structure for `OpponentProfile` of opponent_belief.h."""
 
-    _fields_ = struct_fields("iidPPP", "weights stranger stop_chance stops answers fitted")
+    _fields_ = struct_fields(
+        "iidPPP", "weights_index is_generic stop_probability stop_policy answer_policy numbers"
+    )
 
 
-class _Fitted(ctypes.Structure):
-    """ctypes structure for `Fitted` of fitted.h."""
+class _FittedProfile(ctypes.Structure):
+    """ctypes structure for `FittedProfile` of fitted_profile.h."""
 
     _fields_ = struct_fields(
         "i..ddd",
-        "by stops taste safe bust end",
+        "stop_feature stop_probabilities preferences take_safe take_bust end_turn",
         ctypes.c_double * 2 * MAX_TRACKED_CARDS,
         ctypes.c_double * len(_CARD_PREFERENCE_KINDS) * SUITS,
     )
 
 
-class _Book(ctypes.Structure):
-    """ctypes structure for `Book` of belief.h."""
+class _AdaptiveConfig(ctypes.Structure):
+    """ctypes structure for `AdaptiveConfig` of opponent_belief.h."""
 
     _fields_ = struct_fields(
         "ii..Pdd",
-        "entries players entry player judge most credit",
-        _Entry * _MAX_ENTRIES,
-        ctypes.c_void_p * _MAX_WEIGHTS,
+        "profile_count player_count profiles players judge max_loss_per_decision initial_credit",
+        _NativeProfile * _MAX_PROFILES,
+        ctypes.c_void_p * _MAX_WEIGHT_SETS,
     )
 
 
-class _Belief(ctypes.Structure):
-    """ctypes structure for `Belief` of belief.h."""
+class _OpponentBelief(ctypes.Structure):
+    """ctypes structure for `OpponentBelief` of opponent_belief.h."""
 
     _fields_ = struct_fields(
         ".i...d",
-        "book number likelihood misses habits balance",
-        ctypes.POINTER(_Book),
-        ctypes.c_double * _MAX_ENTRIES,
-        ctypes.c_int * _MAX_ENTRIES,
+        "config decision_count log_likelihoods misses habits balance",
+        ctypes.POINTER(_AdaptiveConfig),
+        ctypes.c_double * _MAX_PROFILES,
+        ctypes.c_int * _MAX_PROFILES,
         ctypes.c_int * 2 * MAX_TRACKED_CARDS,
     )
 
 
-class _Tempering(ctypes.Structure):
-    """ctypes structure for `Tempering` of luck.h."""
+class _LuckMeasurement(ctypes.Structure):
+    """ctypes structure for `LuckMeasurement` of match_series.h."""
 
-    _fields_ = struct_fields("Pii", "judge last times")
+    _fields_ = struct_fields("Pii", "judge endgame_cards repetitions")
 
 
 class EndgameReplays(NamedTuple):
@@ -148,14 +150,15 @@ class NativeMatchResult(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class NativePlayer:
-    """Player of the engine: its policy, and the belief book if it models the opponent."""
+    """Player of the engine: its policy, and its opponent model's configuration if it has one."""
 
     policy: int
-    belief_book: _Book | None = None
+    adaptive_config: _AdaptiveConfig | None = None
 
-    def initial_belief(self) -> _Belief | None:
+    def initial_belief(self) -> _OpponentBelief | None:
         """Return the belief about an opponent that has not been observed."""
-        return None if self.belief_book is None else _Belief(ctypes.pointer(self.belief_book))
+        config = self.adaptive_config
+        return None if config is None else _OpponentBelief(ctypes.pointer(config))
 
 
 class NativeEngine:
@@ -166,8 +169,8 @@ class NativeEngine:
         declare_function(library.find_policy, "P", "P")
         declare_function(library.captain_new, "PPP", "P")
         declare_function(library.play_series, "PPQQqPP", "")
-        declare_function(library.fitted_new, "P", "P")
-        self._referenced_profiles: list[_Fitted] = []
+        declare_function(library.profile_policy_new, "P", "P")
+        self._referenced_profiles: list[_FittedProfile] = []
 
     def player_for_strategy(self, strategy: StrategyReference) -> NativePlayer:
         """Return the compiled version of a strategy; raise `KeyError` if there is none."""
@@ -194,12 +197,14 @@ class NativeEngine:
 
         It uses the trained `weights` by name; raises `KeyError` for missing weights.
         """
-        book = self._build_belief_book((*load_opponent_profiles(), *extra_entries), weights or {})
-        return NativePlayer(self.captain_player(load_model(WEIGHT_FILE)).policy, book)
+        profiles = (*load_opponent_profiles(), *extra_entries)
+        config = self._build_adaptive_config(profiles, weights or {})
+        return NativePlayer(self.captain_player(load_model(WEIGHT_FILE)).policy, config)
 
     def player_from_profile(self, profile: OpponentProfile) -> NativePlayer:
         """Return a player that decides by the figures of an entry without a strategy name."""
-        return NativePlayer(self.library.fitted_new(ctypes.byref(_to_native_profile(profile))))
+        numbers = _to_fitted_profile(profile)
+        return NativePlayer(self.library.profile_policy_new(ctypes.byref(numbers)))
 
     def captain_player(
         self,
@@ -226,7 +231,7 @@ class NativeEngine:
         pair_numbers: Sequence[int],
         *,
         luck_replays: EndgameReplays | None = None,
-        beliefs: Sequence[_Belief | None] | None = None,
+        beliefs: Sequence[_OpponentBelief | None] | None = None,
     ) -> list[tuple[NativeMatchResult, NativeMatchResult]]:
         """Play the pairs of these consecutive numbers: each deck twice, with seats swapped.
 
@@ -235,10 +240,10 @@ class NativeEngine:
         The players begin with `beliefs` and update them by what they see. Without them, they know
         nothing of each other at the start.
         """
-        native_tempering = _Tempering(self.luck_judge.policy, *(luck_replays or NO_REPLAYS))
-        tempering = ctypes.byref(native_tempering) if luck_replays is not None else None
+        measurement = _LuckMeasurement(self.luck_judge.policy, *(luck_replays or NO_REPLAYS))
+        measurement_pointer = ctypes.byref(measurement) if luck_replays is not None else None
         policies = (ctypes.c_void_p * 2)(*(player.policy for player in players))
-        belief_pointers = (ctypes.POINTER(_Belief) * 2)()
+        belief_pointers = (ctypes.POINTER(_OpponentBelief) * 2)()
         for player_index, belief in enumerate(
             beliefs or [player.initial_belief() for player in players]
         ):
@@ -246,7 +251,7 @@ class NativeEngine:
                 belief_pointers[player_index].contents = belief
         results, pairs = (NativeMatchResult * (2 * len(pair_numbers)))(), len(pair_numbers)
         self.library.play_series(
-            policies, belief_pointers, seed, pair_numbers[0], pairs, tempering, results
+            policies, belief_pointers, seed, pair_numbers[0], pairs, measurement_pointer, results
         )
         return list(zip(results[::2], results[1::2], strict=True))
 
@@ -262,35 +267,36 @@ class NativeEngine:
             raise KeyError(name)
         return address
 
-    def _build_belief_book(
+    def _build_adaptive_config(
         self, profiles: Sequence[OpponentProfile], learned: Mapping[str, ValueModel]
-    ) -> _Book:
+    ) -> _AdaptiveConfig:
         weights = list(dict.fromkeys((GENERAL_WEIGHTS, *(profile.weights for profile in profiles))))
-        judge = self.luck_judge.policy
-        book = _Book(
+        config = _AdaptiveConfig(
             len(profiles),
             len(weights),
-            judge=judge,
-            most=MAX_LOSS_PER_DECISION,
-            credit=INITIAL_CREDIT,
+            judge=self.luck_judge.policy,
+            max_loss_per_decision=MAX_LOSS_PER_DECISION,
+            initial_credit=INITIAL_CREDIT,
         )
         for index, profile in enumerate(profiles):
             stops, answer_model = profile.stop_model, profile.answer_model
-            fitted = _to_native_profile(profile)
-            self._referenced_profiles.append(fitted)
-            book.entry[index] = _Entry(
-                weights=weights.index(profile.weights),
-                stranger=stops is None and answer_model is None,
-                stop_chance=stops if isinstance(stops, float) else _LEARNED,
-                stops=self._find_policy(stops) if isinstance(stops, str) else None,
-                answers=self._find_policy(answer_model) if isinstance(answer_model, str) else None,
-                fitted=ctypes.addressof(fitted),
+            numbers = _to_fitted_profile(profile)
+            self._referenced_profiles.append(numbers)
+            config.profiles[index] = _NativeProfile(
+                weights_index=weights.index(profile.weights),
+                is_generic=stops is None and answer_model is None,
+                stop_probability=stops if isinstance(stops, float) else _LEARNED,
+                stop_policy=self._find_policy(stops) if isinstance(stops, str) else None,
+                answer_policy=(
+                    self._find_policy(answer_model) if isinstance(answer_model, str) else None
+                ),
+                numbers=ctypes.addressof(numbers),
             )
         for index, name in enumerate(weights):
-            book.player[index] = self.captain_player(
+            config.players[index] = self.captain_player(
                 learned.get(name) or load_model(weight_file_name(name))
             ).policy
-        return book
+        return config
 
 
 def first_player_points_share(pair: Iterable[NativeMatchResult]) -> float:
@@ -298,7 +304,7 @@ def first_player_points_share(pair: Iterable[NativeMatchResult]) -> float:
     return fmean(match.points for match in pair)
 
 
-def _to_native_profile(profile: OpponentProfile) -> _Fitted:
+def _to_fitted_profile(profile: OpponentProfile) -> _FittedProfile:
     """Return the numbers of a profile in C's form.
 
     They are negative if the profile names a strategy, or has no numbers.
@@ -308,16 +314,17 @@ def _to_native_profile(profile: OpponentProfile) -> _Fitted:
         if isinstance(profile.stop_model, tuple)
         else ((_UNSET,) * 2,) * MAX_TRACKED_CARDS
     )
-    fitted = _Fitted(STOP_FEATURES.index(profile.stop_feature), stops, safe=_UNSET)
+    numbers = _FittedProfile(STOP_FEATURES.index(profile.stop_feature), stops, take_safe=_UNSET)
     if not isinstance(profile.answer_model, dict):
-        return fitted
+        return numbers
     for effect, (kind_index, kind) in product(EffectType, enumerate(_CARD_PREFERENCE_KINDS)):
         preference = profile.answer_model.get(effect, {}).get(kind, DEFAULT_PREFERENCE)
-        fitted.taste[SUIT_ORDER.index(Suit(effect))][kind_index] = preference
+        numbers.preferences[SUIT_ORDER.index(Suit(effect))][kind_index] = preference
     oracle = profile.answer_model.get(EffectType.ORACLE, {})
-    for name in ("safe", BUST, "end"):
-        setattr(fitted, name, oracle.get(name, DEFAULT_PREFERENCE))
-    return fitted
+    numbers.take_safe = oracle.get("safe", DEFAULT_PREFERENCE)
+    numbers.take_bust = oracle.get(BUST, DEFAULT_PREFERENCE)
+    numbers.end_turn = oracle.get("end", DEFAULT_PREFERENCE)
+    return numbers
 
 
 @cache

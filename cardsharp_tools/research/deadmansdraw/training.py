@@ -3,7 +3,7 @@
 Matches are played a batch at a time with the same weights, so that any number of threads gives
 the same result; the weights then follow the batch's samples in the order of their matches. Each
 sample's target is the mean over its next card (an expected backup), so nearly free of luck.
-`native/train.c` does the work.
+`native/self_play.c` plays, and `native/value_training.c` learns.
 """
 
 import ctypes
@@ -43,7 +43,7 @@ from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, sav
 
 WEIGHT_SCALE = 65536  # a weight is an integer multiple of 1 / WEIGHT_SCALE
 INITIAL_SQUARED_GRADIENTS = 0.01  # initial sums, so that the first steps are not too large
-MAX_SAMPLES = 400  # maximum samples of one match, as in train.h
+MAX_SAMPLES = 400  # maximum samples of one match, as in self_play.h
 CHECKPOINT_COUNT = 20  # checkpoints of a training
 MEASURED_PAIRS = 500  # decks against the champion at each checkpoint
 # limits of the search during training
@@ -108,18 +108,19 @@ def _create_uniform_weights(value: float) -> "array[float]":
     return array("d", [value]) * WEIGHT_COUNT
 
 
-class _Playing(ctypes.Structure):
-    """ctypes structure for `Playing` of train.h."""
+class _SelfPlayConfig(ctypes.Structure):
+    """ctypes structure for `SelfPlayConfig` of self_play.h."""
 
-    _fields_ = struct_fields("ddi", "trust exploration replies")
+    _fields_ = struct_fields("ddi", "td_lambda exploration replies")
 
 
 class _Sample(ctypes.Structure):
-    """ctypes structure for `Sample` of train.h."""
+    """ctypes structure for `Sample` of self_play.h."""
 
     _fields_ = struct_fields(
         ".Hbbbbbbdddq",
-        "keys lying left known size risk hope is_turn target bust bust_chance stop_sum",
+        "keys area_suits unseen_count known_top area_size risk hope is_turn_start target "
+        "bust_value bust_probability stop_sum",
         ctypes.c_int16 * 10,
     )
 
@@ -147,7 +148,9 @@ class WeightTraining:
             _create_uniform_weights(0.0),
         )
         self.batches = self.averaged_batches = 0
-        self.playing = _Playing(settings.td_lambda, settings.exploration, settings.replies)
+        self.self_play_config = _SelfPlayConfig(
+            settings.td_lambda, settings.exploration, settings.replies
+        )
         if opponent is None and settings.opponent is not None:
             opponent = engine.player_for_strategy(parse_strategy(settings.opponent))
         self.opponent = None if opponent is None else opponent.policy
@@ -155,7 +158,7 @@ class WeightTraining:
         self.samples = (_Sample * (MAX_SAMPLES * settings.batch))()
         self.sample_counts = (ctypes.c_int32 * settings.batch)()
         declare_function(self.library.play_and_sample, "PPPPQQqPP", "")
-        declare_function(self.library.learn, "PPPPqd", "")
+        declare_function(self.library.update_weights, "PPPPqd", "")
 
     def weights(self) -> "array[int]":
         """Return the current weights."""
@@ -209,7 +212,7 @@ class WeightTraining:
                 weights.buffer_info()[0],
                 self.opponent,
                 self.belief,
-                ctypes.byref(self.playing),
+                ctypes.byref(self.self_play_config),
                 self.settings.seed,
                 first_match + match_indices[0],
                 len(match_indices),
@@ -232,7 +235,7 @@ class WeightTraining:
         So the number of workers has no effect on the result.
         """
         for match_index in range(self.settings.batch):
-            self.library.learn(
+            self.library.update_weights(
                 self.weight_values.buffer_info()[0],
                 self.squared_gradients.buffer_info()[0],
                 weights.buffer_info()[0],

@@ -108,7 +108,7 @@ def test_equal_player_is_promoted_in_under_five_percent() -> None:
 
 
 class FittedProfilePlayer:
-    """Player that decides by a fitted profile, as `native/fitted.c` does."""
+    """Player that decides by a fitted profile, as `native/fitted_profile.c` does."""
 
     def __init__(self, profile: OpponentProfile, rng: Random) -> None:
         self.entry, self.rng = profile, rng

@@ -1,104 +1,112 @@
-/* What chance brought: see luck.h. */
+/* Luck of the draw (luck.h). */
 #include "luck.h"
 
 #include "leaves.h"
 
-/* Who judges: the search, or else the solver. */
+/* The judge of the luck: a search, or the exact solver if that is not NULL. */
 typedef struct { Search *search; Exact *exact; } Judge;
 
-static double above_mean(const double values[DECK], Cards from, Card came) {
-    double sum = 0.0;
-    int number = count(from);
-    for (; from; from &= from - 1) sum += values[lowest(from)];
-    return values[came] - sum / number;
-}
-
-static double of_draw(Judge judge, const Table *before, Card drawn) {
-    Turn turn = turn_of(before);
-    double values[DECK];
-    if (judge.exact) {
-        exact_drawn(judge.exact, before, values);
-    } else {
-        weigh_drawn(judge.search, &turn, before->owed > 0 ? before->owed - 1 : 0, values);
+/* The value of a card above the mean of the possible cards. The mean is added up in the order of
+ * the twin, so that both round equally. */
+static double value_above_mean(const double values[DECK], Cards possible_cards, Card card) {
+    double value_sum = 0.0;
+    int card_count = count(possible_cards);
+    for (; possible_cards; possible_cards &= possible_cards - 1) {
+        value_sum += values[lowest(possible_cards)];
     }
-    return above_mean(values, turn.pile, drawn);
+    return values[card] - value_sum / card_count;
 }
 
-static double of_oracle(Judge judge, const Table *after) {
-    Turn turn = turn_of(after);
+static double draw_luck(Judge judge, const Table *previous_table, Card card) {
+    Turn turn = turn_of(previous_table);
+    int remaining_draws = previous_table->owed > 0 ? previous_table->owed - 1 : 0;
+    double values[DECK];
+    if (judge.exact) exact_drawn(judge.exact, previous_table, values);
+    else weigh_drawn(judge.search, &turn, remaining_draws, values);
+    return value_above_mean(values, turn.pile, card);
+}
+
+static double oracle_luck(Judge judge, const Table *table) {
+    Turn turn = turn_of(table);
     double values[DECK];
     turn.known = NO_CARD;
-    if (judge.exact) {
-        exact_shown(judge.exact, after, values);
-    } else {
-        weigh_shown(judge.search, &turn, after->owed, values);
-    }
-    return above_mean(values, turn.pile, after->known_top);
+    if (judge.exact) exact_shown(judge.exact, table, values);
+    else weigh_shown(judge.search, &turn, table->owed, values);
+    return value_above_mean(values, turn.pile, table->known_top);
 }
 
-static double of_map(Judge judge, const Table *after) {
-    Turn turn = turn_of(after);
-    double values[DECK], all[DECK], best = 0.0;
-    int number = 0;
-    Cards offered = answers(after);
-    turn.discard |= offered;
-    if (judge.exact) {
-        exact_offered(judge.exact, after, values);
-    } else {
-        weigh_offered(judge.search, &turn, values);
-    }
+static double map_offer_luck(Judge judge, const Table *table) {
+    Turn turn = turn_of(table);
+    double card_values[DECK], possible_values[DECK], best_value = 0.0;
+    int possible_count = 0;
+    Cards offer = answers(table);
+    turn.discard |= offer;
+    if (judge.exact) exact_offered(judge.exact, table, card_values);
+    else weigh_offered(judge.search, &turn, card_values);
     for (Cards rest = turn.discard; rest; rest &= rest - 1) {
         Card card = lowest(rest);
-        all[number++] = values[card];
-        if (offered & BIT(card) && values[card] > best) best = values[card];
+        bool is_offered = offer & BIT(card);
+        possible_values[possible_count++] = card_values[card];
+        if (is_offered && card_values[card] > best_value) best_value = card_values[card];
     }
-    return best - best_of_offer(all, number);
+    return best_value - best_of_offer(possible_values, possible_count);
 }
 
-static double ways(int number, int chosen) {
-    uint64_t found = chosen <= number;
-    for (int i = 0; i < chosen; i++) found = found * (uint64_t)(number - i) / (uint64_t)(i + 1);
-    return (double)found;
+/* The number of ways to choose `k` of `n`; 0 if there are too few. */
+static double combinations(int n, int k) {
+    uint64_t ways = k <= n;
+    for (int i = 0; i < k; i++) ways = ways * (uint64_t)(n - i) / (uint64_t)(i + 1);
+    return (double)ways;
 }
 
-/* Only the highest card of each suit counts, as if it came alone. */
-static double of_bonus(Search *search, const Table *after, Cards got) {
-    Cards from = after->discard | got, own = after->bank[1 - after->player] & ~got;
-    double none = end_value(search, own, after), luck = 0.0;
-    int all = count(from), taken = count(got);
-    for (Cards rest = from; rest; rest &= rest - 1) {
+/* The luck of the bonus cards, as if the highest card of each suit came alone. `table` is the one
+ * after the turn. */
+static double bonus_luck(Search *search, const Table *table, Cards bonus) {
+    Cards possible_cards = table->discard | bonus;
+    Cards bank = table->bank[1 - table->player] & ~bonus; /* of the player whose turn has ended */
+    double value_without_bonus = end_value(search, bank, table), luck = 0.0;
+    int possible_count = count(possible_cards), bonus_count = count(bonus);
+    for (Cards rest = possible_cards; rest; rest &= rest - 1) {
         Card card = lowest(rest);
-        Cards higher = from & SUIT_MASK(suit_of(card)) & ~(2 * BIT(card) - 1);
-        double chance = ways(all - 1 - count(higher), taken - 1) / ways(all, taken);
-        bool highest = got & BIT(card) && !(got & higher);
-        luck += (highest - chance) * (end_value(search, own | BIT(card), after) - none);
+        Cards higher_cards = possible_cards & SUIT_MASK(suit_of(card)) & ~(2 * BIT(card) - 1);
+        /* The probability that this card is the highest of its suit in the bonus: it is picked and
+         * no higher one is. Subtracting it makes the mean of the luck 0. */
+        int other_count = possible_count - 1 - count(higher_cards);
+        double probability =
+            combinations(other_count, bonus_count - 1) / combinations(possible_count, bonus_count);
+        bool is_highest = bonus & BIT(card) && !(bonus & higher_cards);
+        double value = end_value(search, bank | BIT(card), table);
+        luck += (is_highest - probability) * (value - value_without_bonus);
     }
     return luck;
 }
 
-static double luck_by(Judge judge, const Table *before, Action action, Card drawn,
-                      const Match *after) {
-    const Table *table = &after->table;
-    bool same_turn = table->turn == before->turn;
+static double judged_luck(Judge judge, const Table *previous_table, Action action, Card next_card,
+                          const Match *match) {
+    const Table *table = &match->table;
+    bool is_same_turn = table->turn == previous_table->turn;
+    bool is_random_draw = action == DRAW && previous_table->known_top == NO_CARD;
     double luck = 0.0;
-    if (action == DRAW && before->known_top == NO_CARD) luck += of_draw(judge, before, drawn);
-    if (!same_turn && after->last_bonus) {
-        luck += judge.exact ? exact_bonus(judge.exact, table, after->last_bonus)
-                            : of_bonus(judge.search, table, after->last_bonus);
+    if (is_random_draw) luck += draw_luck(judge, previous_table, next_card);
+    if (!is_same_turn && match->last_bonus) {
+        luck += judge.exact ? exact_bonus(judge.exact, table, match->last_bonus)
+                            : bonus_luck(judge.search, table, match->last_bonus);
     }
-    if (same_turn && table->lying_count > before->lying_count) {
-        if (table->pending == MAP) luck += of_map(judge, table);
-        if (table->pending == ORACLE) luck += of_oracle(judge, table);
+    if (is_same_turn && table->lying_count > previous_table->lying_count) {
+        if (table->pending == MAP) luck += map_offer_luck(judge, table);
+        if (table->pending == ORACLE) luck += oracle_luck(judge, table);
     }
     return luck;
 }
 
-double luck_of(const Policy *judge, const Table *before, Action action, Card drawn,
-               const Match *after) {
-    return luck_by((Judge){.search = search_of(judge)}, before, action, drawn, after);
+double luck_of(const Policy *judge, const Table *previous_table, Action action, Card next_card,
+               const Match *match) {
+    Judge search_judge = {.search = search_of(judge)};
+    return judged_luck(search_judge, previous_table, action, next_card, match);
 }
 
-double luck_by_exact(Exact *exact, const Table *before, Action action, Card drawn,
-                     const Match *after) {
-    return luck_by((Judge){.exact = exact}, before, action, drawn, after);
+double luck_by_exact(Exact *exact, const Table *previous_table, Action action, Card next_card,
+                     const Match *match) {
+    Judge exact_judge = {.exact = exact};
+    return judged_luck(exact_judge, previous_table, action, next_card, match);
 }

@@ -78,7 +78,7 @@ class ExploitBudget:
     may pretend. Therefore every decision of a match is compared with the captain's best by a short
     search. Losses of the opponent are added to the budget; the player's own are subtracted
     (Ganzfried and Sandholm, Safe opponent exploitation, 2012). The compiled twin is
-    `cardsharp_tools/research/deadmansdraw/native/belief.c`.
+    `cardsharp_tools/research/deadmansdraw/native/adaptive.c`.
     """
 
     def __init__(self) -> None:
