@@ -39,16 +39,18 @@ _NON_NEGATIVE_VALIDATOR = validators.Number(gte=0)
 _NODE_FACTOR_VALIDATOR = validators.Number(gte=1, lte=1000)  # the maximum takes 1.9 GB
 
 
-class _Trial(Structure):
-    """ctypes structure for `Trial` of bound.h."""
+class _BoundsConfig(Structure):
+    """ctypes structure for `BoundsConfig` of reply_bounds.h."""
 
-    _fields_ = struct_fields("PPPPiiq", "player judge stronger exact last clairvoyant most")
+    _fields_ = struct_fields(
+        "PPPPiiq", "player judge stronger exact exact_cards has_upper_bound max_positions"
+    )
 
 
 class NativeSideValues(Structure):
-    """ctypes structure for `Bounds` of bound.h: a side's luck-adjusted values of a deal."""
+    """ctypes structure for `SideValues` of reply_bounds.h: luck-adjusted values of a deal."""
 
-    _fields_ = struct_fields("dddq", "itself stronger best nodes")
+    _fields_ = struct_fields("dddq", "player_share stronger_share clairvoyant_share position_count")
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ class BestReplyBounds:
             (c_int8 * len(pile_order))(*(CARD_NUMBER[card] for card in pile_order)),
         )
         table, dice = byref(to_native_position(position)), (c_uint64(seed), c_uint64(0))
-        self.engine.library.bounds_at(byref(self._native_trial), table, card_numbers, *dice, values)
+        self.engine.library.bounds_from_position(
+            byref(self._native_config), table, card_numbers, *dice, values
+        )
         return list(values)
 
     def values_in_new_match(
@@ -93,16 +97,16 @@ class BestReplyBounds:
         The list is empty if the match was over before.
         """
         values, dice = (NativeSideValues * SIDE_COUNT)(), (c_uint64(seed), c_uint64(pair_number))
-        remaining = self.engine.library.bounds_of(
-            byref(self._native_trial), *dice, unseen_card_count, values
+        remaining = self.engine.library.bounds_in_new_match(
+            byref(self._native_config), *dice, unseen_card_count, values
         )
         return list(values) if remaining else []
 
     @cached_property
-    def _native_trial(self) -> _Trial:
+    def _native_config(self) -> _BoundsConfig:
         judge = self.engine.captain_player(self.luck_model, SHORT_LIMITS)
         policies = (self.player.policy, judge.policy, self.stronger.policy)
-        return _Trial(
+        return _BoundsConfig(
             *policies,
             self.solver.address,
             self.exact_from_cards,
@@ -207,12 +211,16 @@ def _combine_sides(sides: Sequence[NativeSideValues], match_index: int) -> BestR
     """Return the bounds on the gain, as means over the sides; zero if the match was over."""
     if not sides:
         return BestReplyGainBounds(match=match_index, below=0.0, above=0.0, nodes=0)
-    is_complete = all(side.nodes > 0 for side in sides)
+    is_complete = all(side.position_count > 0 for side in sides)
     return BestReplyGainBounds(
         match=match_index,
-        below=fmean(side.stronger - side.itself for side in sides),
-        above=fmean(side.best - side.itself for side in sides) if is_complete else None,
-        nodes=max(side.nodes for side in sides),
+        below=fmean(side.stronger_share - side.player_share for side in sides),
+        above=(
+            fmean(side.clairvoyant_share - side.player_share for side in sides)
+            if is_complete
+            else None
+        ),
+        nodes=max(side.position_count for side in sides),
     )
 
 

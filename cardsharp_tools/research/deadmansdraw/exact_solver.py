@@ -40,9 +40,14 @@ class NativeOption(ctypes.Structure):
 
 
 class DecisionLoss(ctypes.Structure):
-    """ctypes structure for `Loss` of loss.c; `loss` is negative if the solver gave up."""
+    """ctypes structure for `DecisionLoss` of decision_losses.c.
 
-    _fields_ = struct_fields("iiiidq?", "left pending chosen best loss nodes sampled")
+    `loss` is negative if the solver gave up.
+    """
+
+    _fields_ = struct_fields(
+        "iiiidq?", "unseen_count pending action best_action loss nodes is_sampled"
+    )
 
     @property
     def decision_kind(self) -> str:
@@ -71,7 +76,7 @@ class ExactSolver:
         self.library = engine.library
         declare_function(self.library.exact_free, "P")
         declare_function(self.library.exact_weigh, "PPP")
-        declare_function(self.library.losses_of, "PPPQQiPi")
+        declare_function(self.library.measure_decision_losses, "PPPQQiPi")
         declare_function(self.library.perfect_new, "PPi", "P")
         self.address = declare_function(self.library.exact_new, "iqd?", "P")(
             bits, nodes, picks, groups
@@ -113,7 +118,7 @@ class ExactSolver:
         """
         losses = (DecisionLoss * _MAX_LOSSES)()
         policy = player.policy
-        loss_count = self.library.losses_of(
+        loss_count = self.library.measure_decision_losses(
             *(
                 policy,
                 policy,

@@ -81,10 +81,10 @@ def _measure_match_losses(
     return [
         DecisionLossRow(
             match=match_index,
-            left=loss.left,
+            left=loss.unseen_count,
             kind=loss.decision_kind,
             loss=loss.loss if loss.loss >= 0 else None,
-            exact=loss.loss >= 0 and not loss.sampled,
+            exact=loss.loss >= 0 and not loss.is_sampled,
             nodes=loss.nodes,
         )
         for loss in solver.measure_decision_losses(player, options.seed, match_index, options.cards)

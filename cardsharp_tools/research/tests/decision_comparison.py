@@ -72,14 +72,16 @@ def compiled_options(
 def _trace_native_decisions(
     native_player: NativePlayer, seed: int, pair_number: int, *outputs: object
 ) -> list[int]:
-    """Return a native player's decisions in a match of random moves (native/trace.c)."""
+    """Return a native player's decisions in a match of random moves (native/decision_trace.c)."""
     engine = load_engine()
     assert engine is not None
-    decisions, decide_all = (ctypes.c_int32 * MAX_MATCHES)(), engine.library.decide_all
-    declare_function(decide_all, "PQQiPPP")
+    decisions, trace_decisions = (ctypes.c_int32 * MAX_MATCHES)(), engine.library.trace_decisions
+    declare_function(trace_decisions, "PQQiPPP")
     return list(
         decisions[
-            : decide_all(native_player.policy, seed, pair_number, MAX_MATCHES, decisions, *outputs)
+            : trace_decisions(
+                native_player.policy, seed, pair_number, MAX_MATCHES, decisions, *outputs
+            )
         ]
     )
 

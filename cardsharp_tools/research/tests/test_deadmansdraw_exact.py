@@ -144,9 +144,9 @@ def test_bounds_have_no_gap_if_the_judge_is_exact(engine: NativeEngine, batch: i
         match_value = max(action_values(match.state).values())
         for side_bounds in bounds_by_pile_order(exact_bounds, match):
             for bound, value in zip(side_bounds, (match_value, 1 - match_value), strict=True):
-                assert bound.best == pytest.approx(value, abs=1e-9)
-                assert bound.itself == pytest.approx(value, abs=1e-9)
-                assert bound.stronger < value + 1e-9
+                assert bound.clairvoyant_share == pytest.approx(value, abs=1e-9)
+                assert bound.player_share == pytest.approx(value, abs=1e-9)
+                assert bound.stronger_share < value + 1e-9
 
 
 def test_bounds_enclose_the_value_if_the_judge_is_wrong(engine: NativeEngine) -> None:
@@ -168,9 +168,11 @@ def test_bounds_enclose_the_value_if_the_judge_is_wrong(engine: NativeEngine) ->
         sides_by_order = bounds_by_pile_order(inexact_bounds, match)
         for side, value in enumerate((match_value, 1 - match_value)):
             all_orders = [sides[side] for sides in sides_by_order]
-            assert fmean(bound.itself for bound in all_orders) == pytest.approx(value, abs=1e-9)
-            assert fmean(bound.stronger for bound in all_orders) < value + 1e-9
-            gaps.append(fmean(bound.best for bound in all_orders) - value)
+            assert fmean(bound.player_share for bound in all_orders) == pytest.approx(
+                value, abs=1e-9
+            )
+            assert fmean(bound.stronger_share for bound in all_orders) < value + 1e-9
+            gaps.append(fmean(bound.clairvoyant_share for bound in all_orders) - value)
     assert min(gaps) > -1e-9
     assert max(gaps) > 0.01
 

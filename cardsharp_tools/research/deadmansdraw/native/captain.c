@@ -1,4 +1,4 @@
-/* `captain` as a policy of the lab: the search with given weights. */
+/* The player `captain`: the search of strategies/search with given weights. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,33 +10,33 @@ typedef struct {
     Limits limits;
 } Captain;
 
-/* One search a thread and captain, kept from decision to decision. */
-enum { MOST_KEPT = 8 };
-static _Thread_local struct { const Captain *captain; Search *search; } kept[MOST_KEPT];
-static _Thread_local int next_kept;
+/* A search has large caches, so each thread reuses those of the captains that it used last. */
+enum { MAX_CACHED_SEARCHES = 8 };
 
-static Search *search_for(const Captain *captain) {
-    for (int i = 0; i < MOST_KEPT; i++) {
-        if (kept[i].captain == captain) return kept[i].search;
+typedef struct { const Captain *captain; Search *search; } CachedSearch;
+
+static _Thread_local CachedSearch cached_searches[MAX_CACHED_SEARCHES];
+static _Thread_local int next_cache_index;
+
+static Search *search_of_captain(const Captain *captain) {
+    for (int i = 0; i < MAX_CACHED_SEARCHES; i++) {
+        if (cached_searches[i].captain == captain) return cached_searches[i].search;
     }
-    int at = next_kept++ % MOST_KEPT;
-    if (kept[at].search) search_free(kept[at].search);
-    kept[at].captain = captain;
-    kept[at].search = search_new(&captain->model, captain->network, &captain->limits);
-    return kept[at].search;
+    CachedSearch *cached_search = &cached_searches[next_cache_index++ % MAX_CACHED_SEARCHES];
+    if (cached_search->search) search_free(cached_search->search);
+    cached_search->captain = captain;
+    cached_search->search = search_new(&captain->model, captain->network, &captain->limits);
+    return cached_search->search;
 }
 
-Search *search_of(const Policy *policy) {
-    return search_for(policy->own);
-}
+Search *search_of(const Policy *policy) { return search_of_captain(policy->own); }
 
-static Action decide(const void *own, const Table *table, Rng *rng) {
+static Action decide(const void *context, const Table *table, Rng *rng) {
     (void)rng;
-    return best_action(search_for(own), table);
+    return best_action(search_of_captain(context), table);
 }
 
-/* A policy that plays `model`, a `network` beside it where that is not NULL, within `limits`; it
- * lives as long as the process. */
+/* A player with copies of a model and of a network, which may be NULL; it is never freed. */
 const Policy *captain_new(const Model *model, const Network *network, const Limits *limits) {
     Captain *captain = malloc(sizeof *captain);
     captain->model = *model;
