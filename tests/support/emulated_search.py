@@ -98,9 +98,6 @@ class EmulatedLibrary:
         """Begin an endgame."""
         self._ask(_BEGIN_ENDGAME, max_nodes=max_nodes)
 
-    def exact_free(self, _endgame: int) -> None:
-        """Do nothing."""
-
     def exact_answer(self, _endgame: int, query: bytes) -> float:
         """Return the answer to a query in the endgame."""
         return self._ask(_ASK_ENDGAME, query)[0]

@@ -30,9 +30,11 @@ from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE, captain
 from cardsharp.games.deadmansdraw.strategies.search import compiled_search
 from cardsharp.games.deadmansdraw.strategies.search.compiled_search import (
     DISABLE_VARIABLE,
+    CompiledEndgameSolver,
     build_turn_search,
     find_search_library,
 )
+from cardsharp.games.deadmansdraw.strategies.search.endgame import EndgameSolver, EndgameTurn
 from cardsharp.games.deadmansdraw.strategies.search.turn_search import TurnSearch
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 
@@ -79,6 +81,39 @@ def test_a_draw_pile_larger_than_usual_has_the_same_values(monkeypatch: pytest.M
         compiled = evaluate(make_position(area=area), SEVERAL_LIMITS[0])
         monkeypatch.setenv(DISABLE_VARIABLE, "0")
         assert compiled == evaluate(make_position(area=area), SEVERAL_LIMITS[0])
+
+
+@needs_library
+def test_different_positions_of_an_endgame_are_kept_apart() -> None:
+    """A hash that was too weak took one position of this endgame for another."""
+    turn = EndgameTurn(
+        own_bank=0x18C288000088240,
+        opponent_bank=0x210D6088AC44010,
+        draw_pile=0xC00004024000000,
+        discard_pile=0x63003751133DAF,
+        play_area=0x10000200000,
+    )
+    library = find_search_library()
+    assert library is not None
+    compiled, plain = CompiledEndgameSolver(library, 150_000), EndgameSolver(150_000)
+    assert compiled.value_of_drawing(turn) == plain.value_of_drawing(turn)
+    assert compiled.ends == plain.ends
+
+
+@needs_library
+def test_a_solver_forgets_the_last_decision_and_keeps_its_memory() -> None:
+    library = find_search_library()
+    assert library is not None
+    turn = EndgameTurn(own_bank=1, opponent_bank=1 << 10, draw_pile=7 << 41, discard_pile=1 << 6)
+    addresses, results = set(), set()
+    for _ in range(3):
+        solver = CompiledEndgameSolver(library, 15_000)
+        results.add((solver.value_of_drawing(turn), solver.ends))
+        addresses.add(solver._address)
+        del solver
+    assert len(addresses) == len(results) == 1
+    first, second = (CompiledEndgameSolver(library, 15_000) for _ in range(2))
+    assert first._address != second._address
 
 
 @needs_library

@@ -80,7 +80,6 @@ def _load_search_library() -> ctypes.PyDLL | None:
         ("search_answer", (address, text, text, address), ctypes.c_double),
         ("exact_rough", (ctypes.c_int64,), address),
         ("exact_begin", (address, ctypes.c_int64), None),
-        ("exact_free", (address,), None),
         ("exact_nodes", (address,), ctypes.c_int64),
         ("exact_answer", (address, text), ctypes.c_double),
     ):
@@ -196,9 +195,15 @@ class CompiledEndgameSolver(EndgameSolver):
     def __init__(self, library: ctypes.PyDLL, max_nodes: int, is_late: IsLate = never_late) -> None:
         super().__init__(max_nodes, is_late)
         self._library = library
-        self._address = library.exact_rough(max_nodes)
+        # A solver keeps its memory for the next decision: to get new pages takes a quarter of the
+        # time of a long one.
+        idle_addresses = _idle_solvers.setdefault(library, [])
+        try:
+            self._address = idle_addresses.pop()
+        except IndexError:
+            self._address = library.exact_rough(max_nodes)
         library.exact_begin(self._address, max_nodes)
-        finalize(self, library.exact_free, self._address)
+        finalize(self, idle_addresses.append, self._address)
 
     def _ask(
         self, question: int, turn: EndgameTurn, card: int = NO_CARD, kraken_draws: int = 0
@@ -233,6 +238,8 @@ class CompiledEndgameSolver(EndgameSolver):
 
 _searches: WeakKeyDictionary[ValueModel, int] = WeakKeyDictionary()
 _layers: WeakKeyDictionary[ValueNetwork, int] = WeakKeyDictionary()
+_idle_solvers: WeakKeyDictionary[ctypes.PyDLL, list[int]] = WeakKeyDictionary()
+"""Addresses of solvers that no decision uses. There are as many as were in use at once."""
 
 
 def _search_address(library: ctypes.PyDLL, model: ValueModel) -> int:

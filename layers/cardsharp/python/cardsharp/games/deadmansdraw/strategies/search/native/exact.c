@@ -2,8 +2,8 @@
  *
  * Positions of one key are worth the same: the key leaves out what no card that may still come into
  * play can reach. It is kept as 124 bits; that two fall together by chance is one in 10^20. A rough
- * solver, which gives up after thousands of positions, keeps 59 bits: one in 10^7 searches of
- * 100,000 positions takes one for another. */
+ * solver leaves out nothing, so that it works out as much as its twin, and keeps 62 bits: one in 10^7
+ * searches of 500,000 positions takes one for another. */
 #if defined(__x86_64__)
 #pragma GCC target("popcnt")
 #endif
@@ -11,20 +11,27 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { ROUGH_BITS = 8, ROUGH_SETS = 1 << ROUGH_BITS, WAYS = 4, LOW = 15, SAMPLED = 16, MOST_GAIN = 80 };
+#include "value_cache.h"
+
+enum { WAYS = 4, LOW = 15, SAMPLED = 16, MOST_GAIN = 80 };
+enum { BONUS_SAMPLES = 8, SAMPLE_BITS = 8 }; /* of a rough solver */
 
 typedef struct { uint64_t name; double value; } Slot; /* `name` ends with the cards left */
 typedef struct { uint64_t name, check; } Name;
 
+/* Picks of a bonus, which are the same each time. */
+typedef struct { Cards discard; int wanted; Cards picks[BONUS_SAMPLES]; } BonusSamples;
+
 struct Exact {
-    uint64_t sets, used; /* `used` slots where it is rough */
+    uint64_t sets;
     int64_t nodes, most;
     double picks;
     bool sampled, groups, rough;
-    Slot *slots;
-    uint64_t *checks; /* the other half of the name in each slot, unless it is rough */
+    Slot *slots;      /* NULL where it is rough */
+    uint64_t *checks; /* the other half of the name in each slot */
+    ValueCache cache; /* of a rough solver, as are the last samples */
+    BonusSamples samples[1 << SAMPLE_BITS];
 };
 
 /* A turn under way. `saved` is what lies before the Anchor. */
@@ -58,7 +65,8 @@ static Cards highest(Cards cards) {
 }
 
 static int points(Cards bank) {
-    return count(with_lower(bank)) + count(highest(bank)) + 2 * holds(bank, MERMAID);
+    Cards lower = with_lower(bank); /* a suit's lowest card is worth two */
+    return count(lower) + count(lower & LOWEST) + 2 * holds(bank, MERMAID);
 }
 
 /* --- what can still happen --- */
@@ -111,9 +119,8 @@ enum { BEGINS, FREE, OWED, BONUS = OWED + KRAKEN_DRAWS + 1 };
 static int forced_by(int mark) { return mark == BEGINS ? 1 : mark == FREE ? 0 : mark - OWED; }
 
 /* What of a position still matters at such a moment. */
-static Key key_of(const Exact *exact, const Position *at, int mark) {
+static Key key_of(const Position *at, int mark) {
     Key key = {at->own, at->other, at->pile, at->discard, at->area, at->saved, at->lead, mark};
-    if (exact->rough) return key;
     Reach reach = reach_of(at, forced_by(mark));
     bool folds = !reach.bonus && !(reach.come & SUIT_MASK(SWORD));
     if (!reach.bonus && !(reach.come & SUIT_MASK(MAP))) key.discard = 0;
@@ -139,7 +146,7 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 
 static bool is_of(const Exact *exact, const Slot *slot, const Name *name) {
     if ((slot->name ^ name->name) & ~(uint64_t)SAMPLED) return false;
-    return exact->rough || exact->checks[slot - exact->slots] == name->check;
+    return exact->checks[slot - exact->slots] == name->check;
 }
 
 static uint64_t hash_of(const Key *key, uint64_t seed) {
@@ -149,58 +156,18 @@ static uint64_t hash_of(const Key *key, uint64_t seed) {
     return hash;
 }
 
-static Name name_of(const Exact *exact, const Key *key) {
+static Name name_of(const Key *key) {
     uint64_t hash = mix(hash_of(key, 0x94d049bb133111ebu), 0) & ~(uint64_t)(LOW | SAMPLED);
-    return (Name){hash | (unsigned)count(key->pile), exact->rough ? 0 : hash_of(key, 0)};
+    return (Name){hash | (unsigned)count(key->pile), hash_of(key, 0)};
 }
 
 static Slot *set_of(const Exact *exact, uint64_t name) {
     return exact->slots + WAYS * (name >> 5 & (exact->sets - 1));
 }
 
-/* The slot of a name from `slot` on, or the first empty one. */
-static Slot *free_slot(const Exact *exact, Slot *slot, const Name *name) {
-    while ((slot->name & LOW) && !is_of(exact, slot, name)) {
-        if (++slot == exact->slots + WAYS * exact->sets) slot = exact->slots;
-    }
-    return slot;
-}
-
-/* Empty slots. Many are in large pages, because the search reads them in no order: with small ones it
- * would wait for the places of the pages too. */
-static Slot *new_slots(uint64_t number) {
-    const size_t size = number * sizeof(Slot), large_page = (size_t)1 << 21;
-    void *slots = NULL;
-    if (size < large_page) return calloc(1, size);
-    if (posix_memalign(&slots, large_page, size)) return NULL;
-#ifdef MADV_HUGEPAGE
-    madvise(slots, size, MADV_HUGEPAGE);
-#endif
-    return memset(slots, 0, size);
-}
-
-/* Twice the room, where what is remembered fills half of it. It gives up without memory. */
-static void grow(Exact *exact) {
-    Slot *before = exact->slots, *end = before + WAYS * exact->sets;
-    Slot *slots = new_slots(2 * WAYS * exact->sets);
-    if (!slots) {
-        exact->nodes = exact->most + 1;
-        return;
-    }
-    exact->slots = slots;
-    exact->sets *= 2;
-    for (Slot *slot = before; slot < end; slot++) {
-        Name name = {slot->name, 0};
-        if (slot->name & LOW) *free_slot(exact, set_of(exact, slot->name), &name) = *slot;
-    }
-    free(before);
-}
-
-/* The slot of a name, or the one to give it: empty, or with the fewest cards left. Where it is rough,
- * nothing is ever forgotten, so that it works out as much as its twin. */
+/* The slot of a name, or the one to give it: empty, or with the fewest cards left. */
 static Slot *slot_of(const Exact *exact, const Name *name) {
     Slot *set = set_of(exact, name->name), *worst = set;
-    if (exact->rough) return free_slot(exact, set, name);
     for (Slot *slot = set; slot < set + WAYS; slot++) {
         if (is_of(exact, slot, name)) return slot;
         if ((slot->name & LOW) < (worst->name & LOW)) worst = slot;
@@ -217,11 +184,33 @@ static double recalled(Exact *exact, const Slot *slot) {
 static double remember(Exact *exact, const Name *name, double value, bool sampled) {
     if (exact->nodes > exact->most) return 0.0;
     Slot *slot = slot_of(exact, name); /* others may have come meanwhile */
-    exact->used += !(slot->name & LOW);
     *slot = (Slot){name->name | (exact->sampled ? SAMPLED : 0), value};
-    if (!exact->rough) exact->checks[slot - exact->slots] = name->check;
+    exact->checks[slot - exact->slots] = name->check;
     exact->sampled |= sampled;
-    if (exact->rough && 2 * exact->used > WAYS * exact->sets) grow(exact);
+    return value;
+}
+
+/* --- what a rough solver remembers --- */
+
+/* The halves of the product, added without carry: one multiplication mixes two words. */
+static uint64_t mix_product(uint64_t one, uint64_t two) {
+    unsigned __int128 product = (unsigned __int128)one * two;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The key of a moment. The numbers are random. */
+static uint64_t cache_key(const Position *at, int mark) {
+    uint64_t banks = mix_product(at->own ^ 0xa0761d6478bd642fu, at->other ^ 0xe7037ed1a0b428dbu);
+    uint64_t piles = mix_product(at->pile ^ 0x8ebc6af09c88c6e3u, at->discard ^ 0x589965cc75374cc3u);
+    uint64_t turn = mix_product(at->area ^ 0x1d8e4e27c47d124fu, at->saved ^ 0xeb44accab455d165u);
+    uint64_t rest = (piles ^ turn) + (uint64_t)mark;
+    return mix_product(banks ^ 0x9e3779b97f4a7c15u, rest) & ~(uint64_t)KIND_BITS;
+}
+
+/* Keeps what a moment is worth, unless it was given up. It gives up without memory. */
+static double keep(Exact *exact, uint64_t key, double value) {
+    if (exact->nodes > exact->most) return 0.0;
+    if (!store_value(&exact->cache, key, value)) exact->nodes = exact->most + 1;
     return value;
 }
 
@@ -290,7 +279,7 @@ static double over_picks(const Bonus *bonus, Cards got, Cards from, int wanted) 
     return sum;
 }
 
-/* The mean over some picks, the same each time. */
+/* The mean over some picks, the same each time, for a solver that is not rough. */
 static double over_some(const Bonus *bonus, Cards from, int wanted) {
     Rng rng = {bonus->ended->discard + (uint64_t)wanted};
     int number = (int)bonus->exact->picks;
@@ -304,9 +293,35 @@ static double over_some(const Bonus *bonus, Cards from, int wanted) {
     return sum / number;
 }
 
+static const BonusSamples *find_samples(Exact *exact, Cards discard, int wanted) {
+    uint64_t seed = discard + (uint64_t)wanted;
+    BonusSamples *samples = exact->samples + (seed * 0x9e3779b97f4a7c15u >> (64 - SAMPLE_BITS));
+    if (samples->discard == discard && samples->wanted == wanted) return samples;
+    samples->discard = discard;
+    samples->wanted = wanted;
+    Rng rng = {seed};
+    for (int i = 0; i < BONUS_SAMPLES; i++) {
+        Cards rest = discard;
+        for (int j = 0; j < wanted; j++) rng_take(&rng, &rest);
+        samples->picks[i] = discard & ~rest;
+    }
+    return samples;
+}
+
+/* The mean over the samples of a rough solver. */
+static double over_samples(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
+    BonusSamples samples = *find_samples(exact, ended->discard, wanted);
+    double sum = 0.0;
+    for (int i = 0; i < BONUS_SAMPLES; i++) {
+        Position picked = *ended;
+        picked.discard &= ~samples.picks[i];
+        sum += turn_of_next(exact, &picked, banked | samples.picks[i], known);
+    }
+    return sum / BONUS_SAMPLES;
+}
+
 static double over_bonus(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
     Bonus bonus = {exact, ended, banked, 0, known, {{1.0}}};
-    if (exact->rough) return over_some(&bonus, ended->discard, wanted);
     Position begins = {ended->other, banked, ended->pile, ended->discard, 0, 0, 0};
     Reach reach = reach_of(&begins, 1);
     int all = count(ended->discard);
@@ -325,7 +340,7 @@ static double over_bonus(Exact *exact, const Position *ended, Cards banked, int 
 static double with_bonus(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
     Key key = {ended->other, banked, ended->pile, ended->discard, (Cards)wanted, (Cards)(known + 1),
                ended->lead, BONUS};
-    Name name = name_of(exact, &key);
+    Name name = name_of(&key);
     Slot *slot = slot_of(exact, &name);
     if (is_of(exact, slot, &name)) return recalled(exact, slot);
     bool sampled = exact->sampled;
@@ -338,7 +353,7 @@ static double collect(Exact *exact, const Position *ended, Cards got, Card known
     int all = count(ended->discard), wanted = count(got) < all ? count(got) : all;
     Cards banked = ended->own | got;
     if (!treasure(got) || !wanted) return turn_of_next(exact, ended, banked, known);
-    if (exact->rough && wanted < all) return over_bonus(exact, ended, banked, wanted, known);
+    if (exact->rough && wanted < all) return over_samples(exact, ended, banked, wanted, known);
     if (wanted == all) {
         Position emptied = *ended;
         emptied.discard = 0;
@@ -351,7 +366,14 @@ static double stop(Exact *exact, const Position *at, Card known) {
     return collect(exact, at, at->area, known);
 }
 
+/* The end of the match, with no treasure in `got`. */
+static double end_of_match(Exact *exact, const Position *at, Cards got) {
+    exact->nodes += exact->rough;
+    return of_lead(points(at->own | got) - points(at->other) + at->lead);
+}
+
 static double bust(Exact *exact, const Position *at, Card card) {
+    if (!at->pile && !treasure(at->saved)) return end_of_match(exact, at, at->saved);
     Position after = *at;
     after.discard |= BIT(card) | (at->area & ~at->saved);
     return collect(exact, &after, at->saved, NO_CARD);
@@ -396,20 +418,40 @@ static double drawn_at(Exact *exact, const Position *at, int mark) {
 /* Whether the last card, drawn, leaves nothing to choose. */
 static bool quiet(Cards pile) {
     const Cards loud = SUIT_MASK(HOOK) | SUIT_MASK(SWORD) | SUIT_MASK(CANNON) | SUIT_MASK(MAP);
-    return count(pile) == 1 && !(pile & loud);
+    return !(pile & (pile - 1)) && !(pile & loud);
+}
+
+/* The same as `drawn_at` where the last card leaves nothing to choose. */
+static double last_card(Exact *exact, const Position *at, int mark) {
+    Cards drawn = at->area | at->pile;
+    if (treasure(drawn)) return drawn_at(exact, at, mark);
+    double stopped = 0.0;
+    if (mark == FREE) {
+        Position ended = {at->other, at->own | at->area, 0, 0, 0, 0, -at->lead};
+        exact->nodes += exact->rough;
+        stopped = 1.0 - end_of_match(exact, &ended, at->pile);
+        if (stopped >= 1.0) return stopped;
+    }
+    bool busts = at->area & suits_of(at->pile);
+    double value = end_of_match(exact, at, busts ? at->saved : drawn);
+    return value > stopped ? value : stopped;
 }
 
 /* A moment before the next draw. */
 static double moment(Exact *exact, const Position *at, int mark) {
     if (exact->nodes > exact->most) return 0.0;
-    if (quiet(at->pile)) return drawn_at(exact, at, mark);
-    Key key = key_of(exact, at, mark);
-    Name name = name_of(exact, &key);
+    if (quiet(at->pile)) return last_card(exact, at, mark);
+    if (exact->rough) {
+        uint64_t key = cache_key(at, mark), stored = stored_key(&exact->cache, key);
+        return stored ? stored_value(&exact->cache, stored) : keep(exact, key, drawn_at(exact, at, mark));
+    }
+    Key key = key_of(at, mark);
+    Name name = name_of(&key);
     Slot *slot = slot_of(exact, &name);
     if (is_of(exact, slot, &name)) return recalled(exact, slot);
     bool sampled = exact->sampled;
     exact->sampled = false;
-    exact->nodes += !exact->rough;
+    exact->nodes++;
     return remember(exact, &name, drawn_at(exact, at, mark), sampled);
 }
 
@@ -422,7 +464,10 @@ static double turn_of_next(Exact *exact, const Position *ended, Cards banked, Ca
 }
 
 static double after(Exact *exact, const Position *at, int owed) {
-    if (!at->pile) return stop(exact, at, NO_CARD);
+    if (!at->pile) {
+        if (treasure(at->area)) return stop(exact, at, NO_CARD);
+        return end_of_match(exact, at, at->area);
+    }
     int left = count(at->pile), draws = owed < left ? owed : left;
     return moment(exact, at, draws ? OWED + draws : FREE);
 }
@@ -466,12 +511,17 @@ static double best_target(Exact *exact, const Position *at, Suit effect, Cards t
     return best;
 }
 
+/* The cards of a suit that bring nothing where a Map offers them. */
+static Cards idle_cards(const Position *at, Suit suit) {
+    Cards cards = at->discard & SUIT_MASK(suit), top = highest(at->own & SUIT_MASK(suit));
+    return holds(at->area, suit) ? cards : top ? cards & (top - 1) : 0;
+}
+
 /* What a Map that offers each of these cards is worth: of one suit, all that bring nothing more than
  * another count as it where the solver groups, as do those that bring more. */
 static void weigh_map(Exact *exact, const Position *at, double values[DECK]) {
     for (Suit suit = 0; suit < SUITS; suit++) {
-        Cards cards = at->discard & SUIT_MASK(suit), top = highest(at->own & SUIT_MASK(suit));
-        Cards idle = holds(at->area, suit) ? cards : top ? cards & (top - 1) : 0;
+        Cards cards = at->discard & SUIT_MASK(suit), idle = idle_cards(at, suit);
         for (int rising = 0; rising < 2; rising++) {
             Cards group = rising ? cards & ~idle : idle;
             Card like = !group ? NO_CARD : rising ? middle(group) : top_of(group, suit);
@@ -483,9 +533,46 @@ static void weigh_map(Exact *exact, const Position *at, double values[DECK]) {
     }
 }
 
+typedef struct { double value; int number; } Offered;
+
+/* Adds so many cards of a value, in ascending order; the number of values. */
+static int add_offered(Offered offered[], int groups, double value, int number) {
+    int at = groups;
+    for (; at && offered[at - 1].value > value; at--) offered[at] = offered[at - 1];
+    offered[at] = (Offered){value, number};
+    return groups + 1;
+}
+
+/* The same as `weigh_map`, for a solver that groups. */
+static int weigh_groups(Exact *exact, const Position *at, Offered offered[2 * SUITS]) {
+    int groups = 0;
+    for (Suit suit = 0; suit < SUITS; suit++) {
+        Cards cards = at->discard & SUIT_MASK(suit);
+        if (!cards) continue;
+        Cards idle = idle_cards(at, suit), rising = cards & ~idle;
+        if (idle) {
+            double value = map(exact, at, top_of(idle, suit));
+            groups = add_offered(offered, groups, value, count(idle));
+        }
+        if (rising) {
+            double value = map(exact, at, middle(rising));
+            groups = add_offered(offered, groups, value, count(rising));
+        }
+    }
+    return groups;
+}
+
 static double map_to_come(Exact *exact, const Position *at) {
     double values[DECK], all[DECK];
     int number = 0;
+    if (exact->groups) {
+        Offered offered[2 * SUITS];
+        int groups = weigh_groups(exact, at, offered);
+        for (int i = 0; i < groups; i++) {
+            for (int same = 0; same < offered[i].number; same++) all[number++] = offered[i].value;
+        }
+        return best_of_sorted(all, number);
+    }
     weigh_map(exact, at, values);
     for (Cards rest = at->discard; rest; rest &= rest - 1) all[number++] = values[lowest(rest)];
     return best_of_offer(all, number);
@@ -504,12 +591,8 @@ static double oracle_to_come(Exact *exact, const Position *at, int owed) {
     return sum / count(at->pile);
 }
 
-static double place(Exact *exact, const Position *before, Card card, int owed) {
-    Position laid = *before, *at = &laid;
-    Suit suit = suit_of(card);
-    if (holds(at->area, suit)) return bust(exact, at, card);
-    if (suit == ANCHOR) at->saved = at->area;
-    at->area |= BIT(card);
+/* What the effect of the card that was laid last is worth, or the turn where it has none. */
+static double effect(Exact *exact, const Position *at, Suit suit, int owed) {
     Cards targets = suit == HOOK     ? highest(at->own)
                     : suit == CANNON ? highest(at->other)
                     : suit == SWORD  ? highest(at->other & ~suits_of(at->own))
@@ -518,6 +601,17 @@ static double place(Exact *exact, const Position *before, Card card, int owed) {
     if (suit == MAP && at->discard) return map_to_come(exact, at);
     if (suit == ORACLE && at->pile) return oracle_to_come(exact, at, owed);
     return after(exact, at, suit == KRAKEN ? KRAKEN_DRAWS : owed);
+}
+
+static double place(Exact *exact, const Position *before, Card card, int owed) {
+    const Cards without_effect = SUIT_MASK(KEY) | SUIT_MASK(CHEST) | SUIT_MASK(MERMAID);
+    Suit suit = suit_of(card);
+    if (holds(before->area, suit)) return bust(exact, before, card);
+    Position laid = *before;
+    laid.area |= BIT(card);
+    if (BIT(card) & without_effect) return after(exact, &laid, owed);
+    if (suit == ANCHOR) laid.saved = before->area;
+    return effect(exact, &laid, suit, owed);
 }
 
 /* --- at the table --- */
@@ -544,16 +638,7 @@ static int owed_after(const Table *table) { return table->owed > 0 ? table->owed
 static void begin(Exact *exact) {
     exact->nodes = 0;
     exact->sampled = false;
-    if (!exact->rough) return;
-    /* Most positions need little room; clearing more than that would take longer than they do. */
-    if (exact->sets > ROUGH_SETS) {
-        free(exact->slots);
-        exact->sets = ROUGH_SETS;
-        exact->slots = new_slots(WAYS * exact->sets);
-    } else if (exact->used) {
-        memset(exact->slots, 0, WAYS * sizeof(Slot) * exact->sets);
-    }
-    exact->used = 0;
+    if (exact->rough && !value_cache_clear(&exact->cache)) exact->nodes = exact->most + 1;
 }
 
 int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) {
@@ -612,32 +697,28 @@ int64_t exact_nodes(const Exact *exact) { return exact->nodes; }
 
 bool exact_sampled(const Exact *exact) { return exact->sampled; }
 
-static Exact *new_exact(int bits, int64_t most, double picks, bool groups) {
+Exact *exact_new(int bits, int64_t most, double picks, bool groups) {
     Exact *exact = calloc(1, sizeof *exact);
     exact->sets = (uint64_t)1 << bits;
-    exact->slots = new_slots(WAYS * exact->sets);
+    exact->slots = calloc(WAYS * exact->sets, sizeof *exact->slots);
+    exact->checks = calloc(WAYS * exact->sets, sizeof *exact->checks);
     exact->most = most;
     exact->picks = picks;
     exact->groups = groups;
     return exact;
 }
 
-Exact *exact_new(int bits, int64_t most, double picks, bool groups) {
-    Exact *exact = new_exact(bits, most, picks, groups);
-    exact->checks = calloc(WAYS * exact->sets, sizeof *exact->checks);
-    return exact;
-}
-
 Exact *exact_rough(int64_t most) {
-    enum { PICKS = 8 };
-    Exact *exact = new_exact(ROUGH_BITS, most, PICKS, true);
-    exact->rough = true;
+    Exact *exact = calloc(1, sizeof *exact);
+    exact->most = most;
+    exact->groups = exact->rough = true;
     return exact;
 }
 
 void exact_free(Exact *exact) {
     free(exact->slots);
     free(exact->checks);
+    value_cache_free(&exact->cache);
     free(exact);
 }
 

@@ -100,18 +100,21 @@ static int by_value(const void *a, const void *b) {
     return (one > two) - (one < two);
 }
 
-/* The mean, over all offers of three, of the best of `values`. */
-double best_of_offer(double values[], int number) {
+double best_of_sorted(const double values[], int number) {
     int offered = number < MAP_OFFER ? number : MAP_OFFER;
     double sum = 0.0, all = offered == 3   ? number * (number - 1) * (number - 2) / 6
                             : offered == 2 ? number * (number - 1) / 2
                                            : number;
-    qsort(values, (size_t)number, sizeof *values, by_value);
     for (int rank = offered - 1; rank < number; rank++) {
         int ways = offered == 3 ? rank * (rank - 1) / 2 : offered == 2 ? rank : 1;
         sum += ways * values[rank];
     }
     return sum / all;
+}
+
+double best_of_offer(double values[], int number) {
+    qsort(values, (size_t)number, sizeof *values, by_value);
+    return best_of_sorted(values, number);
 }
 
 static double map_to_come(Search *search, const Turn *turn, int level) {

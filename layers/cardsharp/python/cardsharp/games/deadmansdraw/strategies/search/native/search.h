@@ -32,8 +32,9 @@ enum { MOST_OPTIONS = 12 };
 void weigh_drawn(Search *search, const Turn *turn, int owed, double values[DECK]);
 void weigh_offered(Search *search, const Turn *turn, double values[DECK]);
 void weigh_shown(Search *search, const Turn *turn, int owed, double values[DECK]);
-/* The mean, over all offers of three, of the best of `values`, which are sorted. */
+/* The mean, over all offers of three, of the best of `values`, which it sorts; where they are sorted. */
 double best_of_offer(double values[], int number);
+double best_of_sorted(const double values[], int number);
 
 /* What drawing on is worth, taken apart for learning. */
 typedef struct { double value, bust, risk; int64_t stop_sum; Sums sums; } DrawingOn;
