@@ -51,8 +51,14 @@ def import_strategy_file(path: Path, game: Game) -> ImportedStrategy:
     Raises `ConfigError`, with what to do, if the file cannot be used.
     """
     imported = _import_strategy(path, game.strategy_package)
-    check_can_build(imported.name, path, game)
+    _check_import(imported, path, game)
     return imported
+
+
+@cache
+def _check_import(imported: ImportedStrategy, path: Path, game: Game) -> None:
+    """Check an import once: the lab asks for a file's strategy in each match."""
+    check_can_build(imported.name, path, game)
 
 
 def check_can_build(name: str, path: Path, game: Game) -> None:

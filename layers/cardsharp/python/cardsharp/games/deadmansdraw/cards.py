@@ -101,7 +101,9 @@ class Bank:
         return sum(len(values) for _, values in self.stacks)
 
     def __contains__(self, card: object) -> bool:
-        return any(card == banked_card for banked_card in self)
+        return isinstance(card, Card) and any(
+            card.suit == suit and card.value in values for suit, values in self.stacks
+        )
 
     @property
     def suits(self) -> tuple[str, ...]:
@@ -135,10 +137,10 @@ class Bank:
 
         Raises `KeyError` if the bank does not have the card.
         """
-        if card not in self:
-            raise KeyError(card)
         stacks = dict(self.stacks)
-        rest = list(stacks[card.suit])
+        rest = list(stacks.get(card.suit, ()))
+        if card.value not in rest:
+            raise KeyError(card)
         rest.remove(card.value)
         stacks[card.suit] = tuple(rest)
         return Bank(tuple((suit, values) for suit, values in stacks.items() if values))

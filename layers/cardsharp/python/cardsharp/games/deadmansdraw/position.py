@@ -108,8 +108,9 @@ class DeadMansDrawPosition:
         the known top card, followed by the unseen cards in deck order.
         """
         if draw_pile is None:
-            top = (self.known_top,) if self.known_top else ()
-            draw_pile = (*top, *(card for card in self.unseen if card != self.known_top))
+            draw_pile, top = self.unseen, self.known_top
+            if top is not None:
+                draw_pile = (top, *(card for card in self.unseen if card != top))
         pile = tuple(draw_pile)
         return State(
             banks=self.banks,

@@ -38,7 +38,7 @@ def answer_would_bust(position: DeadMansDrawPosition, card: Card) -> bool:
 
 def bank_loss(bank: Bank, card: Card) -> int:
     """Return how much the value of `bank` falls without its highest card of that suit."""
-    return bank.score - bank.without(card).score
+    return bank.top_value(card.suit) - bank.without(card).top_value(card.suit)
 
 
 def costliest_card(bank: Bank, cards: Iterable[Card]) -> Card:
