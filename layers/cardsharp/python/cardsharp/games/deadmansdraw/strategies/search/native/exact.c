@@ -25,7 +25,7 @@ typedef struct { Cards discard; int wanted; Cards picks[BONUS_SAMPLES]; } BonusS
 
 struct Exact {
     uint64_t sets;
-    int64_t nodes, most;
+    int64_t nodes, max_nodes;
     double picks;
     bool sampled, groups, rough;
     Slot *slots;      /* NULL where it is rough */
@@ -37,17 +37,17 @@ struct Exact {
 /* A turn under way. `saved` is what lies before the Anchor. */
 typedef struct { Cards own, other, pile, discard, area, saved; int lead; } Position;
 
-static double turn_of_next(Exact *exact, const Position *ended, Cards banked, Card known);
-static double place(Exact *exact, const Position *before, Card card, int owed);
+static double next_turn_value(Exact *exact, const Position *ended, Cards banked, Card known);
+static double value_of_placing(Exact *exact, const Position *before, Card card, int owed);
 
 /* --- sets of cards --- */
 
 static const Cards LOWEST = 0x041041041041041u; /* the lowest card of each suit */
 
-static bool holds(Cards cards, Suit suit) { return cards & SUIT_MASK(suit); }
+static bool holds_suit(Cards cards, Suit suit) { return cards & SUIT_MASK(suit); }
 
 /* All cards of the suits of `cards`. */
-static Cards suits_of(Cards cards) {
+static Cards cards_of_same_suits(Cards cards) {
     Cards lower = LOWEST * 31, any = (((cards & lower) + lower) | cards) & LOWEST << 5;
     return any | (any - (any >> 5));
 }
@@ -59,14 +59,14 @@ static Cards with_lower(Cards cards) {
     return cards | (cards >> 4 & ~(LOWEST * 60));
 }
 
-static Cards highest(Cards cards) {
+static Cards top_cards(Cards cards) {
     Cards under = with_lower(cards);
     return under & ~(under >> 1 & ~(LOWEST * 32));
 }
 
-static int points(Cards bank) {
+static int bank_points(Cards bank) {
     Cards lower = with_lower(bank); /* a suit's lowest card is worth two */
-    return count(lower) + count(lower & LOWEST) + 2 * holds(bank, MERMAID);
+    return count(lower) + count(lower & LOWEST) + 2 * holds_suit(bank, MERMAID);
 }
 
 /* --- what can still happen --- */
@@ -95,13 +95,13 @@ static Cards spread(const Position *at, const Reach *reach, Cards come, bool bon
 /* `forced` of the draws to come must be made by who is to act. */
 static Reach reach_of(const Position *at, int forced) {
     const Cards robbers = SUIT_MASK(SWORD) | SUIT_MASK(CANNON);
-    Reach reach = {suits_of(at->pile), count(at->pile) > forced, false, false, false};
-    Cards lying = suits_of(at->area), before, may;
+    Reach reach = {cards_of_same_suits(at->pile), count(at->pile) > forced, false, false, false};
+    Cards lying = cards_of_same_suits(at->area), before, may;
     do {
         before = reach.come;
         may = reach.reply ? before : before & ~lying;
         reach.bonus = ((may | lying) & PAIR) == PAIR;
-        reach.come |= suits_of(spread(at, &reach, may, reach.bonus));
+        reach.come |= cards_of_same_suits(spread(at, &reach, may, reach.bonus));
     } while (reach.come != before);
     bool hook = may & SUIT_MASK(HOOK), robber = may & robbers;
     reach.own_falls = hook || (reach.reply && robber);
@@ -114,9 +114,9 @@ static Reach reach_of(const Position *at, int forced) {
 typedef struct { Cards own, other, pile, discard, area, saved; int lead, mark; } Key;
 
 /* A turn's beginning, free to stop, or with so many draws owed; before the cards of a treasure. */
-enum { BEGINS, FREE, OWED, BONUS = OWED + KRAKEN_DRAWS + 1 };
+enum { TURN_START, VOLUNTARY, FORCED, BONUS = FORCED + KRAKEN_DRAWS + 1 };
 
-static int forced_by(int mark) { return mark == BEGINS ? 1 : mark == FREE ? 0 : mark - OWED; }
+static int forced_by(int mark) { return mark == TURN_START ? 1 : mark == VOLUNTARY ? 0 : mark - FORCED; }
 
 /* What of a position still matters at such a moment. */
 static Key key_of(const Position *at, int mark) {
@@ -124,16 +124,16 @@ static Key key_of(const Position *at, int mark) {
     Reach reach = reach_of(at, forced_by(mark));
     bool folds = !reach.bonus && !(reach.come & SUIT_MASK(SWORD));
     if (!reach.bonus && !(reach.come & SUIT_MASK(MAP))) key.discard = 0;
-    if (!reach.own_falls) key.own = highest(at->own);
-    if (!reach.other_falls) key.other = highest(at->other);
+    if (!reach.own_falls) key.own = top_cards(at->own);
+    if (!reach.other_falls) key.other = top_cards(at->other);
     if (folds && !reach.own_falls) {
-        Cards gone = key.own & ~(reach.come | suits_of(at->area));
-        key.lead += points(gone);
+        Cards gone = key.own & ~(reach.come | cards_of_same_suits(at->area));
+        key.lead += bank_points(gone);
         key.own &= ~gone;
     }
     if (folds && !reach.other_falls) {
         Cards gone = key.other & ~(reach.reply ? reach.come : 0);
-        key.lead -= points(gone);
+        key.lead -= bank_points(gone);
         key.other &= ~gone;
     }
     return key;
@@ -182,7 +182,7 @@ static double recalled(Exact *exact, const Slot *slot) {
 
 /* Keeps what a name is worth, unless it was given up; `sampled` is how all before it were. */
 static double remember(Exact *exact, const Name *name, double value, bool sampled) {
-    if (exact->nodes > exact->most) return 0.0;
+    if (exact->nodes > exact->max_nodes) return 0.0;
     Slot *slot = slot_of(exact, name); /* others may have come meanwhile */
     *slot = (Slot){name->name | (exact->sampled ? SAMPLED : 0), value};
     exact->checks[slot - exact->slots] = name->check;
@@ -208,17 +208,17 @@ static uint64_t cache_key(const Position *at, int mark) {
 }
 
 /* Keeps what a moment is worth, unless it was given up. It gives up without memory. */
-static double keep(Exact *exact, uint64_t key, double value) {
-    if (exact->nodes > exact->most) return 0.0;
-    if (!store_value(&exact->cache, key, value)) exact->nodes = exact->most + 1;
+static double store_moment_value(Exact *exact, uint64_t key, double value) {
+    if (exact->nodes > exact->max_nodes) return 0.0;
+    if (!store_value(&exact->cache, key, value)) exact->nodes = exact->max_nodes + 1;
     return value;
 }
 
 /* --- the end of a turn --- */
 
-static double of_lead(int lead) { return lead > 0 ? 1.0 : lead ? 0.0 : 0.5; }
+static double lead_value(int lead) { return lead > 0 ? 1.0 : lead ? 0.0 : 0.5; }
 
-static bool treasure(Cards cards) { return holds(cards, CHEST) && holds(cards, KEY); }
+static bool holds_chest_and_key(Cards cards) { return holds_suit(cards, CHEST) && holds_suit(cards, KEY); }
 
 static double ways_of(int number, int chosen) {
     double ways = chosen <= number;
@@ -237,10 +237,10 @@ typedef struct {
 /* One more suit of which only the points count. */
 static void add_suit(Bonus *bonus, Cards cards, int wanted) {
     double before[SUITS + 1][MOST_GAIN];
-    int held = points(bonus->banked);
+    int held = bank_points(bonus->banked);
     memcpy(before, bonus->ways, sizeof before);
     for (int lower = 0; cards; cards &= cards - 1, lower++) {
-        int gain = points(bonus->banked | BIT(lowest(cards))) - held;
+        int gain = bank_points(bonus->banked | BIT(lowest(cards))) - held;
         for (int taken = 1; taken <= lower + 1 && taken <= wanted; taken++) {
             double ways = ways_of(lower, taken - 1);
             for (int there = 0; there + taken <= wanted; there++) {
@@ -257,7 +257,7 @@ static double with_picked(const Bonus *bonus, Cards got, int gain) {
     Position picked = *bonus->ended;
     picked.discard &= ~got;
     picked.lead += gain;
-    return turn_of_next(bonus->exact, &picked, bonus->banked | got, bonus->known);
+    return next_turn_value(bonus->exact, &picked, bonus->banked | got, bonus->known);
 }
 
 /* With `got` picked one by one, and `wanted` more of those of which only points count. */
@@ -273,7 +273,7 @@ static double with_points(const Bonus *bonus, Cards got, int wanted) {
 /* The sum over all picks of `wanted` cards, those of `from` one by one. */
 static double over_picks(const Bonus *bonus, Cards got, Cards from, int wanted) {
     double sum = with_points(bonus, got, wanted);
-    for (; from && wanted && bonus->exact->nodes <= bonus->exact->most; from &= from - 1) {
+    for (; from && wanted && bonus->exact->nodes <= bonus->exact->max_nodes; from &= from - 1) {
         sum += over_picks(bonus, got | BIT(lowest(from)), from & (from - 1), wanted - 1);
     }
     return sum;
@@ -285,7 +285,7 @@ static double over_some(const Bonus *bonus, Cards from, int wanted) {
     int number = (int)bonus->exact->picks;
     double sum = 0.0;
     bonus->exact->sampled = true;
-    for (int i = 0; i < number && bonus->exact->nodes <= bonus->exact->most; i++) {
+    for (int i = 0; i < number && bonus->exact->nodes <= bonus->exact->max_nodes; i++) {
         Cards rest = from, got = 0;
         for (int j = 0; j < wanted; j++) got |= BIT(rng_take(&rng, &rest));
         sum += with_picked(bonus, got, 0);
@@ -309,18 +309,19 @@ static const BonusSamples *find_samples(Exact *exact, Cards discard, int wanted)
 }
 
 /* The mean over the samples of a rough solver. */
-static double over_samples(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
+static double sampled_bonus_value(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
     BonusSamples samples = *find_samples(exact, ended->discard, wanted);
     double sum = 0.0;
     for (int i = 0; i < BONUS_SAMPLES; i++) {
         Position picked = *ended;
         picked.discard &= ~samples.picks[i];
-        sum += turn_of_next(exact, &picked, banked | samples.picks[i], known);
+        sum += next_turn_value(exact, &picked, banked | samples.picks[i], known);
     }
     return sum / BONUS_SAMPLES;
 }
 
-static double over_bonus(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
+static double expected_bonus_value(Exact *exact, const Position *ended, Cards banked, int wanted,
+                                   Card known) {
     Bonus bonus = {exact, ended, banked, 0, known, {{1.0}}};
     Position begins = {ended->other, banked, ended->pile, ended->discard, 0, 0, 0};
     Reach reach = reach_of(&begins, 1);
@@ -331,13 +332,13 @@ static double over_bonus(Exact *exact, const Position *ended, Cards banked, int 
     Cards singly = ended->discard & ~bonus.apart;
     if (ways_of(count(singly), wanted) > exact->picks) return over_some(&bonus, ended->discard, wanted);
     for (Suit suit = 0; suit < SUITS; suit++) {
-        if (holds(bonus.apart, suit)) add_suit(&bonus, bonus.apart & SUIT_MASK(suit), wanted);
+        if (holds_suit(bonus.apart, suit)) add_suit(&bonus, bonus.apart & SUIT_MASK(suit), wanted);
     }
     return over_picks(&bonus, 0, singly, wanted) / ways_of(all, wanted);
 }
 
 /* After `banked`, with `wanted` cards of a treasure to come. */
-static double with_bonus(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
+static double cached_bonus_value(Exact *exact, const Position *ended, Cards banked, int wanted, Card known) {
     Key key = {ended->other, banked, ended->pile, ended->discard, (Cards)wanted, (Cards)(known + 1),
                ended->lead, BONUS};
     Name name = name_of(&key);
@@ -345,65 +346,67 @@ static double with_bonus(Exact *exact, const Position *ended, Cards banked, int 
     if (is_of(exact, slot, &name)) return recalled(exact, slot);
     bool sampled = exact->sampled;
     exact->sampled = false;
-    return remember(exact, &name, over_bonus(exact, ended, banked, wanted, known), sampled);
+    return remember(exact, &name, expected_bonus_value(exact, ended, banked, wanted, known), sampled);
 }
 
 /* After `got` was banked and what else lay there thrown away. */
-static double collect(Exact *exact, const Position *ended, Cards got, Card known) {
+static double banking_value(Exact *exact, const Position *ended, Cards got, Card known) {
     int all = count(ended->discard), wanted = count(got) < all ? count(got) : all;
     Cards banked = ended->own | got;
-    if (!treasure(got) || !wanted) return turn_of_next(exact, ended, banked, known);
-    if (exact->rough && wanted < all) return over_samples(exact, ended, banked, wanted, known);
+    if (!holds_chest_and_key(got) || !wanted) return next_turn_value(exact, ended, banked, known);
+    if (exact->rough && wanted < all) return sampled_bonus_value(exact, ended, banked, wanted, known);
     if (wanted == all) {
         Position emptied = *ended;
         emptied.discard = 0;
-        return turn_of_next(exact, &emptied, banked | ended->discard, known);
+        return next_turn_value(exact, &emptied, banked | ended->discard, known);
     }
-    return with_bonus(exact, ended, banked, wanted, known);
+    return cached_bonus_value(exact, ended, banked, wanted, known);
 }
 
-static double stop(Exact *exact, const Position *at, Card known) {
-    return collect(exact, at, at->area, known);
+static double value_of_ending_turn(Exact *exact, const Position *at, Card known) {
+    return banking_value(exact, at, at->area, known);
 }
 
 /* The end of the match, with no treasure in `got`. */
-static double end_of_match(Exact *exact, const Position *at, Cards got) {
+static double end_of_match_value(Exact *exact, const Position *at, Cards got) {
     exact->nodes += exact->rough;
-    return of_lead(points(at->own | got) - points(at->other) + at->lead);
+    return lead_value(bank_points(at->own | got) - bank_points(at->other) + at->lead);
 }
 
-static double bust(Exact *exact, const Position *at, Card card) {
-    if (!at->pile && !treasure(at->saved)) return end_of_match(exact, at, at->saved);
+static double value_of_bust(Exact *exact, const Position *at, Card card) {
+    if (!at->pile && !holds_chest_and_key(at->saved)) return end_of_match_value(exact, at, at->saved);
     Position after = *at;
     after.discard |= BIT(card) | (at->area & ~at->saved);
-    return collect(exact, &after, at->saved, NO_CARD);
+    return banking_value(exact, &after, at->saved, NO_CARD);
 }
 
 /* --- drawing --- */
 
-static double next(Exact *exact, const Position *at, Card card, int owed) {
+static double value_of_drawn_card(Exact *exact, const Position *at, Card card, int owed) {
     Position drawn = *at;
     drawn.pile &= ~BIT(card);
-    return place(exact, &drawn, card, owed);
+    return value_of_placing(exact, &drawn, card, owed);
 }
 
-static double draw(Exact *exact, const Position *at, int owed) {
-    if (!at->pile) return stop(exact, at, NO_CARD); /* of a match that begins without one */
+static double value_of_drawing(Exact *exact, const Position *at, int owed) {
+    if (!at->pile) return value_of_ending_turn(exact, at, NO_CARD); /* of a match that begins without one */
     double sum = 0.0;
-    for (Cards rest = at->pile; rest; rest &= rest - 1) sum += next(exact, at, lowest(rest), owed);
+    for (Cards rest = at->pile; rest; rest &= rest - 1) {
+        sum += value_of_drawn_card(exact, at, lowest(rest), owed);
+    }
     return sum / count(at->pile);
 }
 
 /* The better of stopping and drawing, which is looked at until it cannot be the better one. */
-static double stop_or_draw(Exact *exact, const Position *at) {
-    double stopped = stop(exact, at, NO_CARD), sum = 0.0;
+static double stop_or_draw_value(Exact *exact, const Position *at) {
+    double stopped = value_of_ending_turn(exact, at, NO_CARD), sum = 0.0;
     int number = count(at->pile);
     double leeway = number * (1.0 - stopped);
-    Cards busting = at->pile & suits_of(at->area), parts[] = {busting, at->pile & ~busting};
+    Cards busting = at->pile & cards_of_same_suits(at->area), parts[] = {busting, at->pile & ~busting};
     for (int part = 0; part < 2; part++) {
         for (Cards rest = parts[part]; rest; rest &= rest - 1) {
             if (leeway <= 0.0) return stopped;
-            double value = next(exact, at, lowest(rest), 0);
+            double value = value_of_drawn_card(exact, at, lowest(rest), 0);
             sum += value;
             leeway -= 1.0 - value;
         }
@@ -411,39 +414,41 @@ static double stop_or_draw(Exact *exact, const Position *at) {
     return sum / number > stopped ? sum / number : stopped;
 }
 
-static double drawn_at(Exact *exact, const Position *at, int mark) {
-    return mark == FREE ? stop_or_draw(exact, at) : draw(exact, at, mark > OWED ? mark - OWED - 1 : 0);
+static double uncached_draw_value(Exact *exact, const Position *at, int mark) {
+    return mark == VOLUNTARY ? stop_or_draw_value(exact, at)
+                             : value_of_drawing(exact, at, mark > FORCED ? mark - FORCED - 1 : 0);
 }
 
 /* Whether the last card, drawn, leaves nothing to choose. */
-static bool quiet(Cards pile) {
+static bool leaves_no_choice(Cards pile) {
     const Cards loud = SUIT_MASK(HOOK) | SUIT_MASK(SWORD) | SUIT_MASK(CANNON) | SUIT_MASK(MAP);
     return !(pile & (pile - 1)) && !(pile & loud);
 }
 
-/* The same as `drawn_at` where the last card leaves nothing to choose. */
-static double last_card(Exact *exact, const Position *at, int mark) {
+/* The same as `uncached_draw_value` where the last card leaves nothing to choose. */
+static double last_card_value(Exact *exact, const Position *at, int mark) {
     Cards drawn = at->area | at->pile;
-    if (treasure(drawn)) return drawn_at(exact, at, mark);
+    if (holds_chest_and_key(drawn)) return uncached_draw_value(exact, at, mark);
     double stopped = 0.0;
-    if (mark == FREE) {
+    if (mark == VOLUNTARY) {
         Position ended = {at->other, at->own | at->area, 0, 0, 0, 0, -at->lead};
         exact->nodes += exact->rough;
-        stopped = 1.0 - end_of_match(exact, &ended, at->pile);
+        stopped = 1.0 - end_of_match_value(exact, &ended, at->pile);
         if (stopped >= 1.0) return stopped;
     }
-    bool busts = at->area & suits_of(at->pile);
-    double value = end_of_match(exact, at, busts ? at->saved : drawn);
+    bool busts = at->area & cards_of_same_suits(at->pile);
+    double value = end_of_match_value(exact, at, busts ? at->saved : drawn);
     return value > stopped ? value : stopped;
 }
 
 /* A moment before the next draw. */
-static double moment(Exact *exact, const Position *at, int mark) {
-    if (exact->nodes > exact->most) return 0.0;
-    if (quiet(at->pile)) return last_card(exact, at, mark);
+static double cached_draw_value(Exact *exact, const Position *at, int mark) {
+    if (exact->nodes > exact->max_nodes) return 0.0;
+    if (leaves_no_choice(at->pile)) return last_card_value(exact, at, mark);
     if (exact->rough) {
         uint64_t key = cache_key(at, mark), stored = stored_key(&exact->cache, key);
-        return stored ? stored_value(&exact->cache, stored) : keep(exact, key, drawn_at(exact, at, mark));
+        return stored ? stored_value(&exact->cache, stored)
+                      : store_moment_value(exact, key, uncached_draw_value(exact, at, mark));
     }
     Key key = key_of(at, mark);
     Name name = name_of(&key);
@@ -452,60 +457,60 @@ static double moment(Exact *exact, const Position *at, int mark) {
     bool sampled = exact->sampled;
     exact->sampled = false;
     exact->nodes++;
-    return remember(exact, &name, drawn_at(exact, at, mark), sampled);
+    return remember(exact, &name, uncached_draw_value(exact, at, mark), sampled);
 }
 
-static double turn_of_next(Exact *exact, const Position *ended, Cards banked, Card known) {
+static double next_turn_value(Exact *exact, const Position *ended, Cards banked, Card known) {
     exact->nodes += exact->rough;
-    if (!ended->pile) return of_lead(points(banked) - points(ended->other) + ended->lead);
+    if (!ended->pile) return lead_value(bank_points(banked) - bank_points(ended->other) + ended->lead);
     Position begins = {ended->other, banked, ended->pile, ended->discard, 0, 0, -ended->lead};
-    if (known != NO_CARD) return 1.0 - next(exact, &begins, known, 0);
-    return 1.0 - moment(exact, &begins, BEGINS);
+    if (known != NO_CARD) return 1.0 - value_of_drawn_card(exact, &begins, known, 0);
+    return 1.0 - cached_draw_value(exact, &begins, TURN_START);
 }
 
-static double after(Exact *exact, const Position *at, int owed) {
+static double value_with_kraken_draws(Exact *exact, const Position *at, int owed) {
     if (!at->pile) {
-        if (treasure(at->area)) return stop(exact, at, NO_CARD);
-        return end_of_match(exact, at, at->area);
+        if (holds_chest_and_key(at->area)) return value_of_ending_turn(exact, at, NO_CARD);
+        return end_of_match_value(exact, at, at->area);
     }
     int left = count(at->pile), draws = owed < left ? owed : left;
-    return moment(exact, at, draws ? OWED + draws : FREE);
+    return cached_draw_value(exact, at, draws ? FORCED + draws : VOLUNTARY);
 }
 
 /* --- effects --- */
 
-static double hook(Exact *exact, const Position *at, Card card) {
+static double value_of_hook_target(Exact *exact, const Position *at, Card card) {
     Position taken = *at;
     taken.own &= ~BIT(card);
-    return place(exact, &taken, card, 0);
+    return value_of_placing(exact, &taken, card, 0);
 }
 
-static double sword(Exact *exact, const Position *at, Card card) {
+static double value_of_sword_target(Exact *exact, const Position *at, Card card) {
     Position taken = *at;
     taken.other &= ~BIT(card);
-    return place(exact, &taken, card, 0);
+    return value_of_placing(exact, &taken, card, 0);
 }
 
-static double cannon(Exact *exact, const Position *at, Card card, int owed) {
+static double value_of_cannon_target(Exact *exact, const Position *at, Card card, int owed) {
     Position shot = *at;
     shot.other &= ~BIT(card);
     shot.discard |= BIT(card);
-    return after(exact, &shot, owed);
+    return value_with_kraken_draws(exact, &shot, owed);
 }
 
-static double map(Exact *exact, const Position *at, Card card) {
+static double value_of_taking_map_card(Exact *exact, const Position *at, Card card) {
     Position taken = *at;
     taken.discard &= ~BIT(card);
-    return place(exact, &taken, card, 0);
+    return value_of_placing(exact, &taken, card, 0);
 }
 
-static double best_target(Exact *exact, const Position *at, Suit effect, Cards targets, int owed) {
+static double best_target_value(Exact *exact, const Position *at, Suit effect, Cards targets, int owed) {
     double best = -1.0;
     for (; targets && best < 1.0; targets &= targets - 1) {
         Card card = lowest(targets);
-        double value = effect == HOOK    ? hook(exact, at, card)
-                       : effect == SWORD ? sword(exact, at, card)
-                                         : cannon(exact, at, card, owed);
+        double value = effect == HOOK    ? value_of_hook_target(exact, at, card)
+                       : effect == SWORD ? value_of_sword_target(exact, at, card)
+                                         : value_of_cannon_target(exact, at, card, owed);
         if (value > best) best = value;
     }
     return best;
@@ -513,8 +518,8 @@ static double best_target(Exact *exact, const Position *at, Suit effect, Cards t
 
 /* The cards of a suit that bring nothing where a Map offers them. */
 static Cards idle_cards(const Position *at, Suit suit) {
-    Cards cards = at->discard & SUIT_MASK(suit), top = highest(at->own & SUIT_MASK(suit));
-    return holds(at->area, suit) ? cards : top ? cards & (top - 1) : 0;
+    Cards cards = at->discard & SUIT_MASK(suit), top = top_cards(at->own & SUIT_MASK(suit));
+    return holds_suit(at->area, suit) ? cards : top ? cards & (top - 1) : 0;
 }
 
 /* What a Map that offers each of these cards is worth: of one suit, all that bring nothing more than
@@ -525,9 +530,10 @@ static void weigh_map(Exact *exact, const Position *at, double values[DECK]) {
         for (int rising = 0; rising < 2; rising++) {
             Cards group = rising ? cards & ~idle : idle;
             Card like = !group ? NO_CARD : rising ? middle(group) : top_of(group, suit);
-            double value = exact->groups && group ? map(exact, at, like) : 0.0;
+            double value = exact->groups && group ? value_of_taking_map_card(exact, at, like) : 0.0;
             for (; group; group &= group - 1) {
-                values[lowest(group)] = exact->groups ? value : map(exact, at, lowest(group));
+                values[lowest(group)] =
+                    exact->groups ? value : value_of_taking_map_card(exact, at, lowest(group));
             }
         }
     }
@@ -551,18 +557,18 @@ static int weigh_groups(Exact *exact, const Position *at, Offered offered[2 * SU
         if (!cards) continue;
         Cards idle = idle_cards(at, suit), rising = cards & ~idle;
         if (idle) {
-            double value = map(exact, at, top_of(idle, suit));
+            double value = value_of_taking_map_card(exact, at, top_of(idle, suit));
             groups = add_offered(offered, groups, value, count(idle));
         }
         if (rising) {
-            double value = map(exact, at, middle(rising));
+            double value = value_of_taking_map_card(exact, at, middle(rising));
             groups = add_offered(offered, groups, value, count(rising));
         }
     }
     return groups;
 }
 
-static double map_to_come(Exact *exact, const Position *at) {
+static double expected_map_value(Exact *exact, const Position *at) {
     double values[DECK], all[DECK];
     int number = 0;
     if (exact->groups) {
@@ -578,51 +584,52 @@ static double map_to_come(Exact *exact, const Position *at) {
     return best_of_offer(all, number);
 }
 
-static double shown(Exact *exact, const Position *at, Card card, int owed) {
-    double stopped = stop(exact, at, card), taken = next(exact, at, card, owed > 0 ? owed - 1 : 0);
+static double shown_card_value(Exact *exact, const Position *at, Card card, int owed) {
+    double stopped = value_of_ending_turn(exact, at, card),
+           taken = value_of_drawn_card(exact, at, card, owed > 0 ? owed - 1 : 0);
     return taken > stopped ? taken : stopped;
 }
 
-static double oracle_to_come(Exact *exact, const Position *at, int owed) {
+static double expected_oracle_value(Exact *exact, const Position *at, int owed) {
     double sum = 0.0;
     for (Cards rest = at->pile; rest; rest &= rest - 1) {
-        sum += shown(exact, at, lowest(rest), owed);
+        sum += shown_card_value(exact, at, lowest(rest), owed);
     }
     return sum / count(at->pile);
 }
 
 /* What the effect of the card that was laid last is worth, or the turn where it has none. */
-static double effect(Exact *exact, const Position *at, Suit suit, int owed) {
-    Cards targets = suit == HOOK     ? highest(at->own)
-                    : suit == CANNON ? highest(at->other)
-                    : suit == SWORD  ? highest(at->other & ~suits_of(at->own))
+static double effect_value(Exact *exact, const Position *at, Suit suit, int owed) {
+    Cards targets = suit == HOOK     ? top_cards(at->own)
+                    : suit == CANNON ? top_cards(at->other)
+                    : suit == SWORD  ? top_cards(at->other & ~cards_of_same_suits(at->own))
                                      : 0;
-    if (targets) return best_target(exact, at, suit, targets, owed);
-    if (suit == MAP && at->discard) return map_to_come(exact, at);
-    if (suit == ORACLE && at->pile) return oracle_to_come(exact, at, owed);
-    return after(exact, at, suit == KRAKEN ? KRAKEN_DRAWS : owed);
+    if (targets) return best_target_value(exact, at, suit, targets, owed);
+    if (suit == MAP && at->discard) return expected_map_value(exact, at);
+    if (suit == ORACLE && at->pile) return expected_oracle_value(exact, at, owed);
+    return value_with_kraken_draws(exact, at, suit == KRAKEN ? KRAKEN_DRAWS : owed);
 }
 
-static double place(Exact *exact, const Position *before, Card card, int owed) {
+static double value_of_placing(Exact *exact, const Position *before, Card card, int owed) {
     const Cards without_effect = SUIT_MASK(KEY) | SUIT_MASK(CHEST) | SUIT_MASK(MERMAID);
     Suit suit = suit_of(card);
-    if (holds(before->area, suit)) return bust(exact, before, card);
+    if (holds_suit(before->area, suit)) return value_of_bust(exact, before, card);
     Position laid = *before;
     laid.area |= BIT(card);
-    if (BIT(card) & without_effect) return after(exact, &laid, owed);
+    if (BIT(card) & without_effect) return value_with_kraken_draws(exact, &laid, owed);
     if (suit == ANCHOR) laid.saved = before->area;
-    return effect(exact, &laid, suit, owed);
+    return effect_value(exact, &laid, suit, owed);
 }
 
 /* --- at the table --- */
 
-static double answer(Exact *exact, const Table *table, const Position *at, Card card) {
+static double answer_value(Exact *exact, const Table *table, const Position *at, Card card) {
     switch (table->pending) {
-        case HOOK: return hook(exact, at, card);
-        case SWORD: return sword(exact, at, card);
-        case CANNON: return cannon(exact, at, card, table->owed);
-        case MAP: return map(exact, at, card);
-        default: return next(exact, at, card, table->owed > 0 ? table->owed - 1 : 0);
+        case HOOK: return value_of_hook_target(exact, at, card);
+        case SWORD: return value_of_sword_target(exact, at, card);
+        case CANNON: return value_of_cannon_target(exact, at, card, table->owed);
+        case MAP: return value_of_taking_map_card(exact, at, card);
+        default: return value_of_drawn_card(exact, at, card, table->owed > 0 ? table->owed - 1 : 0);
     }
 }
 
@@ -638,7 +645,7 @@ static int owed_after(const Table *table) { return table->owed > 0 ? table->owed
 static void begin(Exact *exact) {
     exact->nodes = 0;
     exact->sampled = false;
-    if (exact->rough && !value_cache_clear(&exact->cache)) exact->nodes = exact->most + 1;
+    if (exact->rough && !value_cache_clear(&exact->cache)) exact->nodes = exact->max_nodes + 1;
 }
 
 int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) {
@@ -646,17 +653,18 @@ int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]) 
     int number = 0, owed = owed_after(table);
     begin(exact);
     for (Cards cards = answers(table); cards; cards &= cards - 1) {
-        options[number++] = (Option){lowest(cards), answer(exact, table, &at, lowest(cards))};
+        options[number++] = (Option){lowest(cards), answer_value(exact, table, &at, lowest(cards))};
     }
     if (legal(table, DRAW)) {
         Card known = table->known_top;
-        double value = known == NO_CARD ? draw(exact, &at, owed) : next(exact, &at, known, owed);
+        double value = known == NO_CARD ? value_of_drawing(exact, &at, owed)
+                                        : value_of_drawn_card(exact, &at, known, owed);
         options[number++] = (Option){DRAW, value};
     }
     if (legal(table, END_TURN)) {
-        options[number++] = (Option){END_TURN, stop(exact, &at, table->known_top)};
+        options[number++] = (Option){END_TURN, value_of_ending_turn(exact, &at, table->known_top)};
     }
-    return exact->nodes > exact->most ? 0 : number;
+    return exact->nodes > exact->max_nodes ? 0 : number;
 }
 
 /* --- every outcome of a chance --- */
@@ -665,7 +673,7 @@ void exact_drawn(Exact *exact, const Table *table, double values[DECK]) {
     Position at = position_of(table);
     begin(exact);
     for (Cards rest = at.pile; rest; rest &= rest - 1) {
-        values[lowest(rest)] = next(exact, &at, lowest(rest), owed_after(table));
+        values[lowest(rest)] = value_of_drawn_card(exact, &at, lowest(rest), owed_after(table));
     }
 }
 
@@ -673,7 +681,7 @@ void exact_shown(Exact *exact, const Table *table, double values[DECK]) {
     Position at = position_of(table);
     begin(exact);
     for (Cards rest = at.pile; rest; rest &= rest - 1) {
-        values[lowest(rest)] = shown(exact, &at, lowest(rest), table->owed);
+        values[lowest(rest)] = shown_card_value(exact, &at, lowest(rest), table->owed);
     }
 }
 
@@ -688,29 +696,29 @@ double exact_bonus(Exact *exact, const Table *after, Cards got) {
     Cards banked = after->bank[me];
     Position ended = {0, after->bank[1 - me], after->pile, after->discard, 0, 0, 0};
     begin(exact);
-    double won = turn_of_next(exact, &ended, banked, after->known_top);
+    double won = next_turn_value(exact, &ended, banked, after->known_top);
     ended.discard |= got;
-    return won - with_bonus(exact, &ended, banked & ~got, count(got), after->known_top);
+    return won - cached_bonus_value(exact, &ended, banked & ~got, count(got), after->known_top);
 }
 
 int64_t exact_nodes(const Exact *exact) { return exact->nodes; }
 
 bool exact_sampled(const Exact *exact) { return exact->sampled; }
 
-Exact *exact_new(int bits, int64_t most, double picks, bool groups) {
+Exact *exact_new(int bits, int64_t max_nodes, double picks, bool groups) {
     Exact *exact = calloc(1, sizeof *exact);
     exact->sets = (uint64_t)1 << bits;
     exact->slots = calloc(WAYS * exact->sets, sizeof *exact->slots);
     exact->checks = calloc(WAYS * exact->sets, sizeof *exact->checks);
-    exact->most = most;
+    exact->max_nodes = max_nodes;
     exact->picks = picks;
     exact->groups = groups;
     return exact;
 }
 
-Exact *exact_rough(int64_t most) {
+Exact *exact_rough(int64_t max_nodes) {
     Exact *exact = calloc(1, sizeof *exact);
-    exact->most = most;
+    exact->max_nodes = max_nodes;
     exact->groups = exact->rough = true;
     return exact;
 }
@@ -728,27 +736,28 @@ static Position position_at(const Places *at) {
     return (Position){at->own, at->other, at->pile, at->discard, at->area, at->saved, 0};
 }
 
-void exact_begin(Exact *exact, int64_t most) {
-    exact->most = most;
+void exact_begin(Exact *exact, int64_t max_nodes) {
+    exact->max_nodes = max_nodes;
     begin(exact);
 }
 
 double exact_placing(Exact *exact, const Places *places, Card card, int owed) {
     Position at = position_at(places);
-    return place(exact, &at, card, owed);
+    return value_of_placing(exact, &at, card, owed);
 }
 
 double exact_drawing(Exact *exact, const Places *places, Card known, int owed) {
     Position at = position_at(places);
-    return known == NO_CARD ? draw(exact, &at, owed) : next(exact, &at, known, owed);
+    return known == NO_CARD ? value_of_drawing(exact, &at, owed)
+                            : value_of_drawn_card(exact, &at, known, owed);
 }
 
 double exact_stopping(Exact *exact, const Places *places, Card known) {
     Position at = position_at(places);
-    return stop(exact, &at, known);
+    return value_of_ending_turn(exact, &at, known);
 }
 
 double exact_going_on(Exact *exact, const Places *places, int owed) {
     Position at = position_at(places);
-    return after(exact, &at, owed);
+    return value_with_kraken_draws(exact, &at, owed);
 }

@@ -4,22 +4,22 @@
 
 #include "search.h"
 
-/* Remembers 4 << `bits` positions of 24 bytes, and gives up after `most` that it had to work out. Of
+/* Remembers 4 << `bits` positions of 24 bytes, and gives up after `max_nodes` that it had to work out. Of
  * bonuses that may turn out in more than `picks` ways, it tries so many. Where it `groups`, it is not
  * exact: of the cards of a suit that a Map may offer, one stands for all that bring something. */
-Exact *exact_new(int bits, int64_t most, double picks, bool groups);
+Exact *exact_new(int bits, int64_t max_nodes, double picks, bool groups);
 /* The twin of strategies/search/endgame.py: it groups, tries eight ways of any
- * bonus, gives up after `most` ends of turns, and remembers nothing from one call to the next. */
-Exact *exact_rough(int64_t most);
+ * bonus, gives up after `max_nodes` ends of turns, and remembers nothing from one call to the next. */
+Exact *exact_rough(int64_t max_nodes);
 void exact_free(Exact *exact);
 /* Each option of the player to act with its chance to win (a tie counts half), in the order of
  * `weigh`; refusing an Oracle's card is left out as there. Their number, 0 where it gave up. */
 int exact_weigh(Exact *exact, const Table *table, Option options[MOST_OPTIONS]);
 
 /* Values of a turn under way, as compiled_search.py asks for them one by one. They share what
- * is remembered since `exact_begin`, and count for nothing once more than `most` were worked out. */
+ * is remembered since `exact_begin`, and count for nothing once more than `max_nodes` were worked out. */
 typedef struct { Cards own, other, pile, discard, area, saved; } Places;
-void exact_begin(Exact *exact, int64_t most);
+void exact_begin(Exact *exact, int64_t max_nodes);
 /* After `card`, taken from its place, came into play, with `owed` draws for a Kraken. */
 double exact_placing(Exact *exact, const Places *places, Card card, int owed);
 double exact_drawing(Exact *exact, const Places *places, Card known, int owed);
