@@ -210,11 +210,11 @@ def test_the_caches_of_a_long_running_process_are_bounded() -> None:
     assert {key: cached_values[key] for key in first_values} == first_values
     network, rng = load_shipped_network(), Random(3)
     cards = [suit * KEYS + rng.randrange(KEYS) for suit in range(SUITS)]
-    correction = network.begins.log_odds_correction(cards, 30, 0, 0, NO_CARD)
+    correction = network.begins.new_turn_correction(cards, 30, 0, 0, NO_CARD)
     for key in range(net.MAX_CACHED_SUMS + 10):
         network.begins.suits[key]
         assert len(network.begins.suits) <= net.MAX_CACHED_SUMS
-    assert network.begins.log_odds_correction(cards, 30, 0, 0, NO_CARD) == correction
+    assert network.begins.new_turn_correction(cards, 30, 0, 0, NO_CARD) == correction
 
 
 def first_cards(pile: tuple[Card, ...], number: int) -> tuple[Card, ...]:
@@ -248,8 +248,20 @@ def weight_rows_of(part: int) -> dict[str, list[Sequence[int]]]:
     return net.weight_rows_by_field(load_shipped_network().numbers, part)
 
 
-def plain_correction(part: int, inputs: tuple[list[int], int, int, int, int]) -> int:
-    keys, remaining_cards, lead, odds, peeked_card = inputs
+NetworkInputs = tuple[list[int], int, int, int]
+
+
+def correction(part: int, inputs: NetworkInputs, turn: net.ContinuedTurn, next_card: int) -> int:
+    network = load_shipped_network()
+    if part:
+        return network.goes_on.continuation_correction(*inputs, turn)
+    return network.begins.new_turn_correction(*inputs, next_card)
+
+
+def plain_correction(
+    part: int, inputs: NetworkInputs, turn: net.ContinuedTurn, next_card: int
+) -> int:
+    keys, remaining_cards, lead, odds = inputs
     rows, (knot, share) = weight_rows_of(part), knot_and_next_share(remaining_cards)
     active_rows = [rows["left"][remaining_cards]]
     for key in keys:
@@ -258,22 +270,35 @@ def plain_correction(part: int, inputs: tuple[list[int], int, int, int, int]) ->
             rows["suit"][suit * net.ROWS_PER_SUIT + row]
             for row in net.active_weight_rows(key % KEYS)
         ]
-    if peeked_card != NO_CARD:
-        active_rows.append(rows["known"][peeked_card])
+    if part:
+        active_rows += [rows[name][getattr(turn, name)] for name in ("risk", "size", "rescued")]
+    elif next_card != NO_CARD:
+        active_rows.append(rows["known"][next_card])
+    factors = {"lead": lead, "odds": odds >> 17}
+    if part:
+        factors |= {"stop": turn.stop, "bust": turn.bust}
     total, output_rows = 0, rows["out"]
     for unit in range(net.HIDDEN_UNITS):
-        hidden = sum(row[unit] for row in active_rows) + lead * rows["lead"][0][unit]
-        hidden += (odds >> 17) * rows["odds"][0][unit]
+        hidden = sum(row[unit] for row in active_rows)
+        hidden += sum(factor * rows[name][0][unit] for name, factor in factors.items())
         total += max(0, hidden) * (
             output_rows[knot][unit] * (32 - share) + output_rows[knot + 1][unit] * share
         )
     return total >> 6
 
 
+MAX_FACTORS = {
+    **dict.fromkeys(("known", "left", "risk", "size", "rescued"), 1),
+    **dict.fromkeys(("stop", "bust"), net.MAX_STEPS),
+    "lead": 100,
+    "odds": 40 * 16,
+}
+
+
 @pytest.mark.parametrize("part", range(net.OUTPUT_COUNT))
 def test_packed_lanes_equal_plain_sums_and_never_overflow(part: int) -> None:
     """The bounds cover any position: all cards at their maximum, lead 100, log-odds 40."""
-    rng, network, rows = Random(part), load_shipped_network(), weight_rows_of(part)
+    rng, rows = Random(part), weight_rows_of(part)
     for _ in range(40):
         keys = [
             suit * KEYS + rng.randrange(KEYS) + PLAY_AREA_OFFSET * rng.randrange(2)
@@ -284,17 +309,19 @@ def test_packed_lanes_equal_plain_sums_and_never_overflow(part: int) -> None:
             rng.randint(-60, 60),
             rng.randint(-7, 7) << 20,
         )
-        inputs = keys, remaining_cards, lead, odds, rng.choice((NO_CARD, rng.randrange(60)))
-        assert (network.goes_on if part else network.begins).log_odds_correction(
-            *inputs
-        ) == plain_correction(part, inputs)
+        inputs, next_card = (keys, remaining_cards, lead, odds), rng.choice((NO_CARD, 7, 59))
+        steps = [rng.randint(-net.MAX_STEPS, net.MAX_STEPS) for _ in range(2)]
+        turn = net.ContinuedTurn(rng.randrange(17), rng.randrange(11), rng.randrange(12), *steps)
+        assert correction(part, inputs, turn, next_card) == plain_correction(
+            part, inputs, turn, next_card
+        )
     suits, max_sums = rows["suit"], [0] * net.HIDDEN_UNITS
     for unit in range(net.HIDDEN_UNITS):
         for suit in range(SUITS):
             max_sums[unit] += max(
                 _max_suit_sum(suits, weight_index, unit) for weight_index in (suit, SUITS + suit)
             )
-        for name, times in (("known", 1), ("left", 1), ("lead", 100), ("odds", 40 * 16)):
+        for name, times in MAX_FACTORS.items():
             max_sums[unit] += times * max(abs(row[unit]) for row in rows[name])
     max_outputs = [
         32 * max(abs(row[unit]) for row in rows["out"]) for unit in range(net.HIDDEN_UNITS)

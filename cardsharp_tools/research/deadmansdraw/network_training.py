@@ -1,4 +1,4 @@
-"""`cardsharp research train-network`: train the network beside captain's tables against them."""
+"""`cardsharp research train-network`: train the network beside captain's tables by self-play."""
 
 import ctypes
 from array import array
@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from cardsharp.core.text_files import read_text
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import SUITS
@@ -15,34 +16,49 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     SearchLimits,
 )
-from cardsharp.games.deadmansdraw.strategies.search.network import WEIGHT_COUNT, ValueNetwork
+from cardsharp.games.deadmansdraw.strategies.search.network import (
+    HIDDEN_UNITS,
+    OUTPUT_COUNT,
+    WEIGHT_COUNT,
+    ValueNetwork,
+)
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
-from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, load_model
+from cardsharp.games.deadmansdraw.strategies.search.weight_layout import KNOTS
+from cardsharp.games.deadmansdraw.strategies.search.weights import (
+    dump_weights,
+    load_model,
+    parse_network,
+)
 from cardsharp_tools.cli.console import result_console
 from cardsharp_tools.cli.options import CommandOptions, Positive
 from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.c_library import declare_function, struct_fields
 from cardsharp_tools.research.deadmansdraw.exact_solver import ExactSolver
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine, require_engine
-from cardsharp_tools.research.deadmansdraw.network_weights import quantised
+from cardsharp_tools.research.deadmansdraw.network_weights import (
+    float_weights,
+    quantised,
+)
 from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
 from cardsharp_tools.terminal.progress import ProgressBar
 
-_MAX_EXAMPLES = 1600  # maximum examples of one match, as in reply.c
+_MAX_EXAMPLES = 600  # maximum examples of one match, as in reply.c
 _REPLAY_BATCHES = 8  # batches in the replay buffer
 
 
 class _Reply(ctypes.Structure):
     """ctypes structure for `Reply` of reply.c."""
 
-    _fields_ = struct_fields("PPPPd", "learner opponent judge exact trust")
+    _fields_ = struct_fields("PPPd", "learner judge exact trust")
 
 
 class TrainingExample(ctypes.Structure):
     """ctypes structure for `TrainingExample` of network.h: a training example."""
 
     _fields_ = struct_fields(
-        ".hhhhhfff", "keys part left lead lying known odds target weight", ctypes.c_int16 * SUITS
+        ".hhhhhhhhhhfff",
+        "keys part left lead lying known risk size rescued stop bust odds target weight",
+        ctypes.c_int16 * SUITS,
     )
 
 
@@ -50,19 +66,23 @@ class TrainingExample(ctypes.Structure):
 class NetworkOptions(CommandOptions):
     """Options of a network's training; equal options give equal networks."""
 
-    matches: Annotated[int, Parameter(validator=Positive, help="Against the tables.")] = 36_000
-    batch: Annotated[int, Parameter(validator=Positive, help="Matches of one network.")] = 3000
-    learning_rate: Annotated[float, Parameter(help="The first step size; the last is 1/15.")] = (
-        0.003
+    matches: Annotated[int, Parameter(validator=Positive, help="Against itself.")] = 24_000
+    batch: Annotated[int, Parameter(validator=Positive, help="Matches of one network.")] = 2000
+    learning_rate: Annotated[float, Parameter(help="The first step size; the last is 1/40.")] = (
+        0.002
     )
     td_lambda: Annotated[float, Parameter(help="How much later turns count in a target.")] = 0.3
     seed: Seed = 1
+    start: Annotated[
+        Path | None, Parameter(help="The weight file of the network from which it starts.")
+    ] = None
 
     @property
     def document(self) -> dict[str, object]:
         """Return the options as a JSON document."""
         document_keys = {"learning_rate": "pace", "td_lambda": "trust"}
-        return {document_keys.get(name, name): value for name, value in asdict(self).items()}
+        values = asdict(self) | {"start": self.start and self.start.name}
+        return {document_keys.get(name, name): value for name, value in values.items()}
 
 
 def network(
@@ -104,6 +124,18 @@ class NetworkTraining:
         self.optimiser_state = array("f", bytes(library.descent_size()))
         self.replay_buffer, self.matches_played = list[bytes](), 0
         library.descent_begin(self.optimiser_state.buffer_info()[0], options.seed)
+        if options.start is not None:
+            self._start_from(parse_network(read_text(options.start).text))
+
+    def _start_from(self, start: ValueNetwork) -> None:
+        """Take over the units of a network; units without output keep their random weights."""
+        weights = float_weights(start)
+        for unit in range(HIDDEN_UNITS):
+            part_size = WEIGHT_COUNT // OUTPUT_COUNT
+            for part in range(0, WEIGHT_COUNT, part_size):
+                rows = slice(part + unit, part + part_size, HIDDEN_UNITS)
+                if any(weights[rows][-len(KNOTS) :]):
+                    self.optimiser_state[rows] = weights[rows]
 
     def play_and_train_batch(self) -> "array[float]":
         """Play a batch and train on the latest ones.
@@ -112,7 +144,7 @@ class NetworkTraining:
         """
         self.replay_buffer = [*self.replay_buffer[1 - _REPLAY_BATCHES :], self._play_batch()]
         examples, errors = b"".join(self.replay_buffer), array("d", (0.0, 0.0))
-        rate = self.options.learning_rate / 15 ** (self.matches_played / self.options.matches)
+        rate = self.options.learning_rate / 40 ** (self.matches_played / self.options.matches)
         learn, state_address = (
             self.engine.library.network_learn,
             self.optimiser_state.buffer_info()[0],
@@ -135,8 +167,7 @@ class NetworkTraining:
         tables = ValueModel(load_model(WEIGHT_FILE).numbers)
         players = (
             engine.captain_player(tables, limits, self.optimiser_state),
-            engine.captain_player(tables, limits),
-            engine.captain_player(tables, SHORT_LIMITS),
+            engine.captain_player(tables, SHORT_LIMITS, self.optimiser_state),
         )
         policies = (player.policy for player in players)
         solver = ExactSolver(engine, bits=17, nodes=1500, picks=8, groups=True)

@@ -9,13 +9,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from cardsharp.core.text_files import read_text
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import SearchLimits
 from cardsharp.games.deadmansdraw.strategies.search.search_budget import (
     DEEP_LIMITS,
     PLAIN_LIMITS,
 )
-from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_network
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json, Positive
 from cardsharp_tools.lab.confidence_interval import mean_interval
@@ -47,6 +49,9 @@ class SearchLimitsOptions(CommandOptions):
     max_leaves: int = DEEP_LIMITS.max_leaves
     """Ends of turns above which that is given up."""
     pairs: Annotated[int, Parameter(validator=Positive, help="Deals, each played twice.")] = 500
+    opponent_network: Annotated[
+        Path | None, Parameter(help="Weight file of the opponent's network, else the shipped one.")
+    ] = None
     seed: Seed = 1
     out: Path | None = None
     """File in which each deal is recorded; the same command resumes from it."""
@@ -65,7 +70,16 @@ class SearchLimitsOptions(CommandOptions):
     @property
     def run_key(self) -> str:
         """First line of the result file: all options on which the results depend."""
-        return json.dumps({**asdict(self.limits), "seed": self.seed})
+        opponent = {"opponent": self.opponent_network.name} if self.opponent_network else {}
+        return json.dumps({**asdict(self.limits), "seed": self.seed, **opponent})
+
+    @property
+    def opponent_model(self) -> ValueModel:
+        """Tables and network of the captain that is played against."""
+        model = load_model(WEIGHT_FILE)
+        if self.opponent_network is None:
+            return model
+        return ValueModel(model.numbers, parse_network(read_text(self.opponent_network).text))
 
 
 def search_limits(*, options: SearchLimitsOptions = SearchLimitsOptions()) -> None:
@@ -75,14 +89,14 @@ def search_limits(*, options: SearchLimitsOptions = SearchLimitsOptions()) -> No
     deep search takes most of its time there.
     """
     engine = require_engine()
-    players = tuple(
-        engine.captain_player(load_model(WEIGHT_FILE), limits)
-        for limits in (options.limits, PLAIN_LIMITS)
+    players = (
+        engine.captain_player(load_model(WEIGHT_FILE), options.limits),
+        engine.captain_player(options.opponent_model, PLAIN_LIMITS),
     )
 
     def play_pair(pair_number: int) -> list[PairRow]:
         [pair] = engine.play_pairs(
-            (players[0], players[1]),
+            players,
             options.seed,
             [pair_number],
             luck_replays=NO_REPLAYS,

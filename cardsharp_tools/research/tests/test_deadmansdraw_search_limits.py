@@ -7,6 +7,7 @@ import pytest
 
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.strategies.search.search_budget import PLAIN_LIMITS
+from cardsharp_tools.research.deadmansdraw import network_training
 from cardsharp_tools.research.deadmansdraw.search_limits import (
     SearchLimitsOptions,
     search_limits,
@@ -14,6 +15,7 @@ from cardsharp_tools.research.deadmansdraw.search_limits import (
 from cardsharp_tools.research.tests.decision_comparison import needs_compiler
 
 pytestmark = needs_compiler
+START_FILE = Path(network_training.__file__).with_name("network-start.json")
 
 
 def run_command(capsys: pytest.CaptureFixture[str], **options: object) -> dict[str, float]:
@@ -39,6 +41,13 @@ def test_a_measurement_resumes_from_its_file(
     assert full_run["points"] != 50
     with pytest.raises(ConfigError, match="belongs to another run"):
         run_command(capsys, pairs=4, seed=2, out=file)
+
+
+def test_the_opponent_may_have_another_network(capsys: pytest.CaptureFixture[str]) -> None:
+    limits = {"endgame_cards": PLAIN_LIMITS.endgame_cards, "max_leaves": PLAIN_LIMITS.max_leaves}
+    result = run_command(capsys, pairs=4, opponent_network=START_FILE, **limits)
+    assert result["points"] != 50
+    assert result["matches"] == 8
 
 
 def test_the_result_is_printed_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:

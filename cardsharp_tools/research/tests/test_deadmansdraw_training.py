@@ -13,6 +13,13 @@ import pytest
 from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import NO_CARD, SUITS
+from cardsharp.games.deadmansdraw.strategies.search.network import (
+    HIDDEN_UNITS,
+    ContinuedTurn,
+)
+from cardsharp.games.deadmansdraw.strategies.search.network import (
+    WEIGHT_COUNT as NETWORK_WEIGHT_COUNT,
+)
 from cardsharp.games.deadmansdraw.strategies.search.value_model import (
     WEIGHT_COUNT,
     ValueModel,
@@ -21,8 +28,9 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
     FIXED_POINT_ONE,
     KEYS,
 )
-from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_network
 from cardsharp_tools.research.c_library import declare_function
+from cardsharp_tools.research.deadmansdraw import network_training
 from cardsharp_tools.research.deadmansdraw.native import NativeEngine
 from cardsharp_tools.research.deadmansdraw.network_training import (
     NetworkOptions,
@@ -31,6 +39,7 @@ from cardsharp_tools.research.deadmansdraw.network_training import (
     network,
     read_network,
 )
+from cardsharp_tools.research.deadmansdraw.network_weights import float_weights
 from cardsharp_tools.research.deadmansdraw.training import TrainingConfig, run_training
 from cardsharp_tools.research.tests.decision_comparison import compiled_options
 
@@ -99,6 +108,7 @@ def test_matches_must_fill_batches() -> None:
 # --- a network: its gradient, its beginning, and a course taken up again --------------------------
 
 
+START_FILE = Path(network_training.__file__).with_name("network-start.json")
 SHORT_TRAINING = NetworkOptions(matches=4, batch=2, learning_rate=0.01)
 STEP = 0.01
 
@@ -107,9 +117,9 @@ def random_training_example(rng: Random) -> TrainingExample:
     """Return a random training example; no match need reach its position."""
     keys = (*(rng.randrange(KEYS) for _ in range(SUITS)),)
     unseen_count, top_card, part = rng.randint(1, 50), rng.choice((NO_CARD, 17)), rng.randrange(2)
-    return TrainingExample(
-        keys, part, unseen_count, 5, rng.randrange(1 << SUITS), top_card, 0.3, 0.8, 0.7
-    )
+    position = (keys, part, unseen_count, 5, rng.randrange(1 << SUITS), top_card)
+    turn = ContinuedTurn(rng.randrange(17), rng.randrange(11), rng.randrange(12), -90, 40)
+    return TrainingExample(*position, *turn, 0.3, 0.8, 0.95)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -161,6 +171,25 @@ def test_untrained_network_plays_like_captain(engine: NativeEngine) -> None:
         engine.captain_player(tables, network=initial_network),
     )
     assert compiled_options(network_player, 5, 0) == compiled_options(table_player, 5, 0)
+
+
+def test_a_training_starts_from_a_network(engine: NativeEngine) -> None:
+    """The units of the network keep its weights, and those without output are random."""
+    start = parse_network(START_FILE.read_text("utf-8"))
+    options = NetworkOptions(matches=2, batch=2, start=START_FILE)
+    state = NetworkTraining(engine, options).optimiser_state
+    random_state = NetworkTraining(engine, SHORT_TRAINING).optimiser_state
+    weights, units = float_weights(start), range(0, NETWORK_WEIGHT_COUNT, HIDDEN_UNITS)
+    assert [state[at] for at in units] == [weights[at] for at in units]
+    assert [state[at + HIDDEN_UNITS - 1] for at in units] == [
+        random_state[at + HIDDEN_UNITS - 1] for at in units
+    ]
+    tables = ValueModel(load_model(WEIGHT_FILE).numbers)
+    players = (
+        engine.captain_player(tables, network=network_weights)
+        for network_weights in (weights, state)
+    )
+    assert compiled_options(next(players), 5, 0) == compiled_options(next(players), 5, 0)
 
 
 def test_stopped_network_training_resumes_to_the_same_network(

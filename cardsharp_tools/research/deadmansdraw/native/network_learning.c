@@ -33,13 +33,22 @@ void descent_begin(Descent *descent, uint64_t seed) {
 /* The hidden sums, and each row of the network that they are made of with its factor. */
 typedef struct {
     int number;
-    ptrdiff_t at[SUITS * MOST_ROWS + 4];
-    float times[SUITS * MOST_ROWS + 4];
+    ptrdiff_t at[SUITS * MOST_ROWS + 9];
+    float times[SUITS * MOST_ROWS + 9];
 } Inputs;
 
 static void input(Inputs *inputs, const Network *network, const float *row, float times) {
     inputs->at[inputs->number] = row - (const float *)network;
     inputs->times[inputs->number++] = times;
+}
+
+static void inputs_going_on(Inputs *inputs, const Network *network, const Seen *seen) {
+    const Part *part = &network->parts[TURN_GOES_ON];
+    input(inputs, network, part->risk[seen->risk], 1);
+    input(inputs, network, part->size[seen->size], 1);
+    input(inputs, network, part->rescued[seen->rescued], 1);
+    input(inputs, network, part->stop, (float)seen->stop / (16 * SCALE_ODDS));
+    input(inputs, network, part->bust, (float)seen->bust / (16 * SCALE_ODDS));
 }
 
 static Inputs inputs_of(const Network *network, const Seen *seen) {
@@ -54,6 +63,7 @@ static Inputs inputs_of(const Network *network, const Seen *seen) {
     input(&inputs, network, part->left[seen->left], 1);
     input(&inputs, network, part->lead, (float)seen->lead / SCALE_LEAD);
     input(&inputs, network, part->odds, seen->odds / SCALE_ODDS);
+    if (seen->part == TURN_GOES_ON) inputs_going_on(&inputs, network, seen);
     return inputs;
 }
 

@@ -1,10 +1,11 @@
-/* Matches of a learner against a fixed player: where turns begin and may go on, with what came of it.
+/* Matches of a learner against itself: where turns begin and may go on, with what came of it.
  *
  * What chance brought on the way is taken out (luck.h), and so is what an explorer lost by a turn
  * that went on regardless: an unbiased target of little variance, mixed with what the learner's own
  * search says, which has less and is wrong by a little. */
 #include <string.h>
 
+#include "leaves.h"
 #include "luck.h"
 #include "network_learning.h"
 
@@ -12,7 +13,7 @@
 enum {
     FEW = 12,
     LAST = 5, /* solved exactly, where that is not too much */
-    AGAIN = 7,
+    AGAIN = 2,
     MOST_TURNS = 60,
     MOST_SHOWN = 140,
     MOST_EXAMPLES = (MOST_TURNS + MOST_SHOWN) * (1 + AGAIN),
@@ -21,20 +22,26 @@ enum {
 /* How often a turn goes on though stopping is better. */
 #define EXPLORATION 0.1
 
-/* Who plays whom, and how far what came of a turn is trusted. */
+/* Who plays both hands, who judges luck, and how far what came of a turn is trusted. */
 typedef struct {
-    const Policy *learner, *opponent, *judge;
+    const Policy *learner, *judge;
     Exact *exact;
     double trust;
 } Reply;
 
 typedef struct { int8_t mover; bool known; int16_t at; double luck; } Came;
 
-/* What a match shows: its examples, and of each beginning of a turn what came then. */
+/* What drawing and stopping are worth: by the search to the end where that is `known`, or ahead. */
+typedef struct { double draw, stop; bool known; } Choice;
+
+/* What a match shows: its examples, and of each beginning of a turn what came then. The last `choice`
+ * is `fresh` until the next action. */
 typedef struct {
     Example *examples;
     int number, turns;
     Came came[MOST_TURNS];
+    Choice choice;
+    bool fresh;
 } Shown;
 
 static double share_of(const Table *table, int player) {
@@ -42,13 +49,15 @@ static double share_of(const Table *table, int player) {
     return lead > 0 ? 1.0 : lead ? 0.0 : 0.5;
 }
 
-/* What drawing is worth: by the search to the end where that is `known`, or ahead. */
-static double draw_worth(const Reply *reply, const Table *table, bool *known) {
+/* At the beginning of a turn, which must draw, `stop` means nothing. */
+static Choice choice_at(const Reply *reply, const Table *table) {
     Option options[MOST_OPTIONS];
     int number = count(table->pile) <= LAST ? exact_weigh(reply->exact, table, options) : 0;
+    if (number) return (Choice){options[0].value, options[number - 1].value, true};
+    Search *search = search_of(reply->learner);
     Turn turn = turn_of(table);
-    *known = number;
-    return number ? options[0].value : draw_value(search_of(reply->learner), &turn, 0, 0);
+    double draw = draw_value(search, &turn, 0, 0);
+    return (Choice){draw, stop_value(search, &turn, search->limits.root_samples), false};
 }
 
 static void show_beginning(const Reply *reply, const Table *table, Shown *shown) {
@@ -66,7 +75,9 @@ static void show_beginning(const Reply *reply, const Table *table, Shown *shown)
     Example *example = &shown->examples[shown->number++];
     example->seen = seen_as(TURN_BEGINS, keys, left, sums.lead, sum);
     example->seen.known = table->known_top;
-    example->target = (float)draw_worth(reply, table, &came->known);
+    Choice choice = choice_at(reply, table);
+    came->known = choice.known;
+    example->target = (float)choice.draw;
     example->weight = 1;
 }
 
@@ -76,25 +87,24 @@ static void show_going_on(const Reply *reply, const Table *table, Shown *shown) 
     Turn turn = turn_of(table);
     DrawingOn on = drawing_on(search, &turn);
     if (on.risk >= 1.0) return;
-    bool known;
+    shown->choice = choice_at(reply, table);
+    shown->fresh = true;
     int64_t sum = on_sum(search->memo->model, on.sums, &turn, on.stop_sum) - on.stop_sum;
     Example *example = &shown->examples[shown->number++];
-    example->seen = seen_as(TURN_GOES_ON, turn.stop, turn.left, on.sums.lead, sum);
-    example->seen.lying = (int16_t)turn.suits;
+    example->seen = seen_going_on(&turn, &on, sum);
     example->weight = (float)(1.0 - on.risk);
-    double worth = draw_worth(reply, table, &known) - on.risk * on.bust;
+    double worth = shown->choice.draw - on.risk * on.bust;
     example->target = (float)(worth / (1.0 - on.risk));
 }
 
 /* The learner's action; what going on regardless costs it goes to `luck`. */
-static Action explore(Search *search, const Table *table, Rng *rng,
-                      double *luck) {
-    Action action = best_action(search, table);
-    if (action != END_TURN || table->known_top != NO_CARD) return action;
-    if (rng_unit(rng) >= EXPLORATION) return action;
-    Option options[MOST_OPTIONS];
-    int number = weigh(search, table, options);
-    *luck += options[number - 2].value - options[number - 1].value;
+static Action explore(Search *search, const Table *table, Rng *rng, Shown *shown, double *luck) {
+    if (!shown->fresh) return best_action(search, table);
+    Choice choice = shown->choice;
+    shown->fresh = false;
+    if (choice.stop <= choice.draw) return DRAW;
+    if (rng_unit(rng) >= EXPLORATION) return END_TURN;
+    *luck += choice.draw - choice.stop;
     return DRAW;
 }
 
@@ -130,9 +140,7 @@ static int play_on(const Reply *reply, Match match, Rng *rng, Example *examples,
             show_going_on(reply, &before, &shown);
         }
         double *luck = &shown.came[shown.turns - 1].luck;
-        Action action = before.player == 0
-                            ? explore(search, &before, rng, luck)
-                            : reply->opponent->decide(reply->opponent->own, &before, rng);
+        Action action = explore(search, &before, rng, &shown, luck);
         Card drawn = match.order[match.next];
         match_play(&match, action);
         *luck += luck_of(reply->judge, &before, action, drawn, &match);

@@ -38,7 +38,7 @@ from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueMode
 SEARCH_SOURCES = Path(__file__).with_name("native")
 DISABLE_VARIABLE = "CARDSHARP_NATIVE"  # variable that is 0 to play in plain Python
 _LIBRARY_NAME = f"search-{sys.platform}-{os.uname().machine}.so"  # as build_library.py calls it
-_VERSION = 1  # of library.c: a library of another version is not used
+_VERSION = 2  # of library.c: a library of another version is not used
 
 (
     _PLACING,

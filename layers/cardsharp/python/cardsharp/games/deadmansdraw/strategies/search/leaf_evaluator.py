@@ -11,6 +11,7 @@ from cardsharp.games.deadmansdraw.strategies.search.card_sets import (
     card_numbers_in,
     holds_chest_and_key,
 )
+from cardsharp.games.deadmansdraw.strategies.search.network import ContinuedTurn, log_odds_steps
 from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import SimulatedTurn
 from cardsharp.games.deadmansdraw.strategies.search.value_model import (
     PART_OFFSETS,
@@ -73,6 +74,9 @@ class LeafValue(NamedTuple):
     sums: Sums
 
 
+_NO_BUST = LeafValue(0.0, 0, (0, 0, 0))  # where no card of the draw pile busts
+
+
 def suit_keys_with_banked_bonus(keys: list[int], cards: list[int]) -> list[int]:
     """Return a copy of the suits' keys after the bonus moved `cards` into the bank.
 
@@ -100,13 +104,7 @@ class LeafEvaluator:
 
     def value_of_bust(self, turn: SimulatedTurn, card: int) -> float:
         """Return the value after `card`, already taken from its place, has busted the turn."""
-        if not holds_chest_and_key(turn.saved):
-            return self._evaluate_turn_end(turn, turn.bust).win_probability
-        thrown = turn.area & ~turn.saved | 1 << card
-        discard, samples = card_numbers_in(turn.discard | thrown), self.limits.samples
-        return self._evaluate_with_bonus(
-            turn, turn.bust, discard, turn.rescued, samples
-        ).win_probability
+        return self._evaluate_bust(turn, card).win_probability
 
     def value_of_busting_draw(self, turn: SimulatedTurn, card: int) -> float:
         """Return the value after a draw of `card` that busts the turn."""
@@ -115,6 +113,13 @@ class LeafEvaluator:
     def value_of_turn_end(self, turn: SimulatedTurn, keys: list[int]) -> float:
         """Return the value of a turn that has ended with these keys."""
         return self._evaluate_turn_end(turn, keys).win_probability
+
+    def _evaluate_bust(self, turn: SimulatedTurn, card: int) -> LeafValue:
+        if not holds_chest_and_key(turn.saved):
+            return self._evaluate_turn_end(turn, turn.bust)
+        thrown = turn.area & ~turn.saved | 1 << card
+        discard, samples = card_numbers_in(turn.discard | thrown), self.limits.samples
+        return self._evaluate_with_bonus(turn, turn.bust, discard, turn.rescued, samples)
 
     def _evaluate_stop(self, turn: SimulatedTurn, samples: int) -> LeafValue:
         if not holds_chest_and_key(turn.area):
@@ -136,7 +141,7 @@ class LeafEvaluator:
             sums, pile_count, NO_CARD if next_card < 0 else SUIT_OF[next_card]
         )
         if self.network is not None:
-            log_odds += self.network.begins.log_odds_correction(
+            log_odds += self.network.begins.new_turn_correction(
                 keys, pile_count, sums[1], log_odds, next_card
             )
         return LeafValue(win_probability(-log_odds), log_odds, sums)
@@ -176,23 +181,30 @@ class LeafEvaluator:
         busting = turn.pile & turn.barred
         # One busting card represents all of them: each bust loses the same cards. Only the safe
         # draws use the learned value.
-        risk = busting.bit_count() / turn.pile_count
-        lowest = (busting & -busting).bit_length() - 1
-        bust = self.value_of_busting_draw(turn, lowest) if busting else 0.0
-        on = stopped.sums[2] + self._shared_continuation_weight(
-            turn, busting.bit_count(), stopped.log_odds
-        )
+        busting_count, pile_count = busting.bit_count(), turn.pile_count
+        risk, risk_steps = busting_count / pile_count, 16 * busting_count // pile_count
+        busted = _NO_BUST
+        if busting:
+            lowest = (busting & -busting).bit_length() - 1
+            busted = self._evaluate_bust(turn.without_draw_pile_card(lowest), lowest)
+        on = stopped.sums[2] + self._shared_continuation_weight(turn, risk_steps, stopped.log_odds)
         log_odds = on * KNOT_STEPS - stopped.log_odds
         if self.network is not None:
-            lead = stopped.sums[1]
-            log_odds += self.network.goes_on.log_odds_correction(
-                turn.stop, turn.pile_count, lead, log_odds, NO_CARD
+            inputs = ContinuedTurn(
+                risk_steps,
+                min(turn.lying, _SIZE_COUNT - 1),
+                min(turn.rescued + 1, _SIZE_COUNT) if turn.anchored else 0,
+                log_odds_steps(-stopped.log_odds),
+                log_odds_steps(-(busted if busting else stopped).log_odds),
+            )
+            log_odds += self.network.goes_on.continuation_correction(
+                turn.stop, pile_count, stopped.sums[1], log_odds, inputs
             )
         safe = win_probability(log_odds)
-        return (1.0 - risk) * safe + risk * bust, stopped.win_probability
+        return (1.0 - risk) * safe + risk * busted.win_probability, stopped.win_probability
 
     def _shared_continuation_weight(
-        self, turn: SimulatedTurn, busting_count: int, log_odds: int
+        self, turn: SimulatedTurn, risk_steps: int, log_odds: int
     ) -> int:
         """Return the part of D that does not belong to one suit.
 
@@ -202,7 +214,7 @@ class LeafEvaluator:
         return (
             weights[_SIZE_OFFSET + min(turn.lying, _SIZE_COUNT - 1)]
             + weights[_PILE_COUNT_OFFSET + min(turn.pile_count, CARD_COUNTS - 1)]
-            + weights[_RISK_OFFSET + 16 * busting_count // turn.pile_count]
+            + weights[_RISK_OFFSET + risk_steps]
             + weights[
                 _HOPE_OFFSET
                 + max(0, min((-log_odds >> CONTINUATION_SHIFT) + _HOPE_COUNT // 2, _HOPE_COUNT - 1))

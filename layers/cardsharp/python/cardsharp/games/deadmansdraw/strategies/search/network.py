@@ -2,13 +2,15 @@
 
 Its output is added to V when a turn begins, and to D when one continues. All hidden units share one
 large integer, each in its own lane of bits, so one addition adds a row of weights to all of them.
-The dot product with the output weights is the middle lane of a multiplication; two multiplications
-of halves are faster than one. Weights are integers, so that sums are equal on every machine. The
-compiled twin is `native/network.c`; `network_learning.c` of the lab learns them.
+The dot product with the output weights is the middle lane of a multiplication; eight
+multiplications of eight units each are faster than one. Weights are integers, so that sums are
+equal on every machine. The compiled twin is `native/network.c`; `network_learning.c` of the lab
+learns them.
 """
 
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import RANKS, SUITS
@@ -25,7 +27,7 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import (
     knot_and_next_share,
 )
 
-HIDDEN_UNITS = 32
+HIDDEN_UNITS = 64
 OUTPUT_COUNT = 2  # the turn begins, or it continues
 ROWS_PER_SUIT = RANKS * 3 + 6 * TOP_VALUES
 """Rows of one suit.
@@ -34,6 +36,9 @@ They are its cards by place, the tops of both banks, the numbers of unseen and o
 and what the best unseen card would bring to either bank.
 """
 ODDS_SHIFT = 17  # a step of log-odds is a sixteenth
+RISK_STEPS = 17  # shares of busting cards in the draw pile, in sixteenths
+PLAY_AREA_SIZES = SUITS + 1
+MAX_STEPS = 8 * 16  # log-odds of stopping and busting are clipped at 8, in sixteenths
 
 
 class WeightField(NamedTuple):
@@ -47,8 +52,13 @@ WEIGHT_FIELDS = {
     "suit": WeightField(2 * SUITS * ROWS_PER_SUIT, 12),
     "known": WeightField(SUITS * RANKS, 12),
     "left": WeightField(CARD_COUNTS, 12),
+    "risk": WeightField(RISK_STEPS, 12),
+    "size": WeightField(PLAY_AREA_SIZES, 12),
+    "rescued": WeightField(PLAY_AREA_SIZES + 1, 12),  # no Anchor, or the number of cards it saves
     "lead": WeightField(1, 8),  # in steps of 16 points
     "odds": WeightField(1, 7),  # in 32 steps
+    "stop": WeightField(1, 7),
+    "bust": WeightField(1, 7),
     "out": WeightField(len(KNOTS), 10),
 }
 """Fields of one part of a network, in the order of network.h."""
@@ -58,14 +68,30 @@ LANE, SIGN = 42, 20
 """Bits of a lane, and the bit that says that a hidden sum, shifted up by it, is above 0."""
 _LANE_ONES = sum(1 << LANE * unit for unit in range(HIDDEN_UNITS))
 _SIGN_BIAS = _LANE_ONES << SIGN
-_HALF_SHIFT = LANE * HIDDEN_UNITS // 2
-_FIRST_HALF_MASK = (1 << _HALF_SHIFT) - 1
-_SUM_SHIFT = _HALF_SHIFT - LANE
+_GROUP_UNITS = 8
+_GROUP_SHIFT = LANE * _GROUP_UNITS
+_GROUP_MASK = (1 << _GROUP_SHIFT) - 1
+_SUM_SHIFT = _GROUP_SHIFT - LANE
 _LANE_MASK, _LANE_SIGN = (1 << LANE) - 1, 1 << LANE - 1
-_FIRST_HALF_SIGNS = (_LANE_ONES & _FIRST_HALF_MASK) * _LANE_SIGN
+_GROUP_SIGNS = (_LANE_ONES & _GROUP_MASK) * _LANE_SIGN
 _PRODUCT_SHIFT = 6  # shift of a sum of products (12 + 10 + 5 bits) to `FIXED_POINT_ONE` (21 bits)
 
-MAX_CACHED_SUMS = 16384  # cached sums of each part; about 5 MB
+MAX_CACHED_SUMS = 16384  # cached sums of each part; about 8 MB
+
+
+class ContinuedTurn(NamedTuple):
+    """Inputs of a network for a turn that may go on, beside its keys.
+
+    `risk` is the share of busting cards in sixteenths, `size` the number of cards in the play area,
+    and `rescued` one more than the number that an Anchor saves, 0 without one. `stop` and `bust`
+    are the steps of log-odds after stopping and after a bust.
+    """
+
+    risk: int
+    size: int
+    rescued: int
+    stop: int
+    bust: int
 
 
 class ValueNetwork:
@@ -75,13 +101,17 @@ class ValueNetwork:
         if len(weights) != WEIGHT_COUNT:
             raise ValueError(f"A network has {WEIGHT_COUNT} weights, not {len(weights)}.")
         self.numbers = weights
-        begins, goes_on = (
-            weight_rows_by_field(weights, output_index) for output_index in range(OUTPUT_COUNT)
-        )
-        self.begins, self.goes_on = (
-            CorrectionNetwork(begins, apart=False),
-            CorrectionNetwork(goes_on, apart=True),
-        )
+
+    # Only plain Python needs them, and packing them takes tens of milliseconds.
+    @cached_property
+    def begins(self) -> "CorrectionNetwork":
+        """Network for turns that begin."""
+        return CorrectionNetwork(weight_rows_by_field(self.numbers, 0), apart=False)
+
+    @cached_property
+    def goes_on(self) -> "CorrectionNetwork":
+        """Network for turns that continue."""
+        return CorrectionNetwork(weight_rows_by_field(self.numbers, 1), apart=True)
 
 
 def weight_rows_by_field(
@@ -109,15 +139,20 @@ class CorrectionNetwork:
             _pack_lanes(rows["left"][count]) + _SIGN_BIAS for count in pile_counts
         ]
         self._rows_by_next_card = [*map(_pack_lanes, rows["known"])]
-        self._lead_row, self._odds_row = _pack_lanes(rows["lead"][0]), _pack_lanes(rows["odds"][0])
+        self._lead_row, self._odds_row, self._stop_row, self._bust_row = (
+            _pack_lanes(rows[name][0]) for name in ("lead", "odds", "stop", "bust")
+        )
+        self._risk_rows, self._size_rows, self._rescued_rows = (
+            [*map(_pack_lanes, rows[name])] for name in ("risk", "size", "rescued")
+        )
         self._output_weights = [
             _interpolate_output_weights(rows["out"], count) for count in pile_counts
         ]
 
-    def log_odds_correction(
+    def new_turn_correction(
         self, keys: list[int], pile_count: int, lead: int, log_odds: int, next_card: int
     ) -> int:
-        """Return the correction to the log-odds, in units of `FIXED_POINT_ONE`.
+        """Return the correction to the log-odds of a turn that begins, in `FIXED_POINT_ONE`.
 
         `next_card` is the next card, negative if it is not known.
         """
@@ -125,14 +160,29 @@ class CorrectionNetwork:
         hidden += lead * self._lead_row + (log_odds >> ODDS_SHIFT) * self._odds_row
         if next_card >= 0:
             hidden += self._rows_by_next_card[next_card]
-        # ReLU of all 32 units at once: `above` has a bit for each lane whose sum is positive. The
+        return self._output(hidden, pile_count)
+
+    def continuation_correction(
+        self, keys: list[int], pile_count: int, lead: int, log_odds: int, turn: ContinuedTurn
+    ) -> int:
+        """Return the correction to the log-odds of a turn that goes on, in `FIXED_POINT_ONE`."""
+        risk, size, rescued, stop, bust = turn
+        hidden = sum(map(self.suits.__getitem__, keys), self._rows_by_pile_count[pile_count])
+        hidden += lead * self._lead_row + (log_odds >> ODDS_SHIFT) * self._odds_row
+        hidden += self._risk_rows[risk] + self._size_rows[size] + self._rescued_rows[rescued]
+        hidden += stop * self._stop_row + bust * self._bust_row
+        return self._output(hidden, pile_count)
+
+    def _output(self, hidden: int, pile_count: int) -> int:
+        """Return the output of the hidden sums."""
+        # ReLU of all 64 units at once: `above` has a bit for each lane whose sum is positive. The
         # next line turns it into a mask of that lane's bits, which sets negative sums to 0.
         above = hidden >> SIGN & _LANE_ONES
         hidden &= (above << SIGN) - above
-        first, last = self._output_weights[pile_count]
-        products = (
-            (hidden & _FIRST_HALF_MASK) * first + (hidden >> _HALF_SHIFT) * last + _FIRST_HALF_SIGNS
-        )
+        products = _GROUP_SIGNS
+        for group_weights in self._output_weights[pile_count]:
+            products += (hidden & _GROUP_MASK) * group_weights
+            hidden >>= _GROUP_SHIFT
         return (products >> _SUM_SHIFT & _LANE_MASK) - _LANE_SIGN >> _PRODUCT_SHIFT
 
 
@@ -153,16 +203,21 @@ class SuitActivations(dict[int, int]):
         return total
 
 
-def _interpolate_output_weights(knots: list[Sequence[int]], pile_count: int) -> tuple[int, int]:
-    """Return the output weights at a pile count, in 32nds and packed in two halves.
+def _interpolate_output_weights(knots: list[Sequence[int]], pile_count: int) -> tuple[int, ...]:
+    """Return the output weights at a pile count, in 32nds and packed in groups of units.
 
-    The weights between two knots are interpolated. The units of each half are reversed.
+    The weights between two knots are interpolated. The units of each group are reversed.
     """
     knot, share = knot_and_next_share(pile_count)
     pairs = zip(knots[knot], knots[knot + 1], strict=True)
     out = [low * (KNOT_STEPS - share) + high * share for low, high in pairs]
-    half = HIDDEN_UNITS // 2
-    return _pack_lanes(out[:half][::-1]), _pack_lanes(out[half:][::-1])
+    starts = range(0, HIDDEN_UNITS, _GROUP_UNITS)
+    return tuple(_pack_lanes(out[start : start + _GROUP_UNITS][::-1]) for start in starts)
+
+
+def log_odds_steps(log_odds: int) -> int:
+    """Return log-odds as clipped steps, for `ContinuedTurn`."""
+    return max(-MAX_STEPS, min(log_odds >> ODDS_SHIFT, MAX_STEPS))
 
 
 def active_weight_rows(places: int) -> Iterator[int]:

@@ -46,8 +46,12 @@ def parse_value_model(text: str) -> ValueModel:
 @cache
 def load_shipped_network() -> ValueNetwork:
     """Load the shipped network, which a weight file may use beside its tables."""
-    content = json.loads((FOLDER / "network.json").read_text("utf-8"))
-    return ValueNetwork(_decode_weights("h", content["numbers"], WEIGHTS))
+    return parse_network((FOLDER / "network.json").read_text("utf-8"))
+
+
+def parse_network(text: str) -> ValueNetwork:
+    """Return the network of a weight file; raise `ValueError` if it cannot be read."""
+    return ValueNetwork(_decode_weights("h", json.loads(text)["numbers"], WEIGHTS))
 
 
 @cache  # an entry for each shipped weight file

@@ -109,31 +109,55 @@ double stop_value(Search *search, const Turn *turn, int samples) {
     return stop_worth(search, turn, samples, 0, &sums).chance;
 }
 
-double bust_value(Search *search, const Turn *turn, Card card) {
+static Worth bust_worth(Search *search, const Turn *turn, Card card) {
     End end = {turn->bust, turn->pile, turn->known};
     Sums sums;
-    if (!treasure(turn->saved)) return worth(search, &end, 0, &sums).chance;
+    if (!treasure(turn->saved)) return worth(search, &end, 0, &sums);
     Cards thrown = (turn->area & ~turn->saved) | BIT(card);
     Bonus bonus = {turn->discard | thrown, turn->rescued, search->limits.samples};
-    return worth_with_bonus(search, &end, bonus, 0, &sums).chance;
+    return worth_with_bonus(search, &end, bonus, 0, &sums);
+}
+
+double bust_value(Search *search, const Turn *turn, Card card) {
+    return bust_worth(search, turn, card).chance;
+}
+
+static Worth bust_worth_by(Search *search, const Turn *turn, Card card) {
+    Turn after = *turn;
+    leave_pile(&after, card);
+    return bust_worth(search, &after, card);
 }
 
 double bust_by(Search *search, const Turn *turn, Card card) {
-    Turn after = *turn;
-    leave_pile(&after, card);
-    return bust_value(search, &after, card);
+    return bust_worth_by(search, turn, card).chance;
 }
 
 /* --- nothing pending: stop, or what drawing on is learned to be worth --- */
 
+static int size_index(const Turn *turn) { return turn->lying < SIZES ? turn->lying : SIZES - 1; }
+
+static int risk_index(const Turn *turn) {
+    return 16 * count(turn->pile & cards_of(turn->suits)) / turn->left;
+}
+
 int64_t on_sum(const Model *model, Sums sums, const Turn *turn, int64_t stop_sum) {
-    int busting = count(turn->pile & cards_of(turn->suits));
     int64_t hope = (-stop_sum >> 20) + HOPES / 2;
     hope = hope < 0 ? 0 : hope >= HOPES ? HOPES - 1 : hope;
-    int size = turn->lying < SIZES ? turn->lying : SIZES - 1;
-    return (sums.on + model->size[size] + model->left[left_index(turn->left)] +
-            model->risk[16 * busting / turn->left] + model->hope[hope]) *
+    return (sums.on + model->size[size_index(turn)] + model->left[left_index(turn->left)] +
+            model->risk[risk_index(turn)] + model->hope[hope]) *
            KNOT_PARTS;
+}
+
+Seen seen_going_on(const Turn *turn, const DrawingOn *on, int64_t sum) {
+    Seen seen = seen_as(TURN_GOES_ON, turn->stop, turn->left, on->sums.lead, sum);
+    seen.lying = (int16_t)turn->suits;
+    seen.risk = (int16_t)risk_index(turn);
+    seen.size = (int16_t)size_index(turn);
+    int rescued = turn->rescued + 1 < RESCUES ? turn->rescued + 1 : RESCUES - 1;
+    seen.rescued = turn->anchored ? (int16_t)rescued : 0;
+    seen.stop = steps_of(-on->stop_sum);
+    seen.bust = steps_of(-on->bust_sum);
+    return seen;
 }
 
 DrawingOn weigh_drawing_on(Search *search, const Turn *turn, double *stop) {
@@ -143,11 +167,13 @@ DrawingOn weigh_drawing_on(Search *search, const Turn *turn, double *stop) {
     *stop = stopped.chance;
     on.stop_sum = stopped.sum;
     on.risk = (double)count(busting) / turn->left;
-    on.bust = busting ? bust_by(search, turn, lowest(busting)) : 0.0;
+    Worth bust = {0.0, stopped.sum};
+    if (busting) bust = bust_worth_by(search, turn, lowest(busting));
+    on.bust = bust.chance;
+    on.bust_sum = bust.sum;
     int64_t sum = on_sum(search->memo->model, on.sums, turn, on.stop_sum) - on.stop_sum;
     if (search->layer) {
-        Seen seen = seen_as(TURN_GOES_ON, turn->stop, turn->left, on.sums.lead, sum);
-        seen.lying = (int16_t)turn->suits;
+        Seen seen = seen_going_on(turn, &on, sum);
         sum += layer_sum(search->layer, &seen, sum);
     }
     on.value = (1.0 - on.risk) * chance_of(sum) + on.risk * on.bust;

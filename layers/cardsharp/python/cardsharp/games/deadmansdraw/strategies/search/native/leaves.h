@@ -13,5 +13,7 @@ double bust_by(Search *search, const Turn *turn, Card card);
 /* What drawing on is learned to be worth; the value of stopping goes to `stop`, and the pile must
  * not be empty. */
 DrawingOn weigh_drawing_on(Search *search, const Turn *turn, double *stop);
+/* What a network sees of such a turn, whose tables say `sum`. */
+Seen seen_going_on(const Turn *turn, const DrawingOn *on, int64_t sum);
 
 #endif

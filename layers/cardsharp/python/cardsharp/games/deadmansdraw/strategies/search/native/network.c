@@ -33,10 +33,15 @@ static void add_whole(int32_t to[HIDDEN], const int32_t row[HIDDEN], int32_t tim
 }
 
 Seen seen_as(int part, const int16_t keys[SUITS], int left, int lead, int64_t sum) {
-    Seen seen = {{0}, (int16_t)part, (int16_t)left, (int16_t)lead, 0, NO_CARD, 0};
+    Seen seen = {.part = (int16_t)part, .left = (int16_t)left, .lead = (int16_t)lead, .known = NO_CARD};
     memcpy(seen.keys, keys, sizeof seen.keys);
     seen.odds = (float)((double)sum / ONE);
     return seen;
+}
+
+int16_t steps_of(int64_t sum) {
+    int64_t steps = sum >> ODDS_SHIFT;
+    return (int16_t)(steps < -MOST_STEPS ? -MOST_STEPS : steps > MOST_STEPS ? MOST_STEPS : steps);
 }
 
 /* --- in the search --- */
@@ -49,7 +54,7 @@ static void whole_part(const Part *from, WholePart *to) {
     int hidden = (int)(offsetof(Part, lead) / sizeof(float));
     round_off((const float *)from, (int32_t *)to, hidden, BITS);
     round_off(from->lead, to->lead, HIDDEN, BITS_LEAD);
-    round_off(from->odds, to->odds, HIDDEN, BITS_ODDS);
+    round_off(from->odds, to->odds, 3 * HIDDEN, BITS_ODDS); /* `stop` and `bust` too */
     round_off(from->out[0], to->out[0], KNOTS * HIDDEN, BITS_OUT);
 }
 
@@ -105,6 +110,13 @@ int64_t layer_sum(Layer *layer, const Seen *seen, int64_t odds) {
         add_whole(hidden, suit_sums(layer, seen->part, suit, seen->keys[suit], lies), 1);
     }
     if (seen->known != NO_CARD) add_whole(hidden, part->known[seen->known], 1);
+    if (seen->part == TURN_GOES_ON) {
+        add_whole(hidden, part->risk[seen->risk], 1);
+        add_whole(hidden, part->size[seen->size], 1);
+        add_whole(hidden, part->rescued[seen->rescued], 1);
+        add_whole(hidden, part->stop, seen->stop);
+        add_whole(hidden, part->bust, seen->bust);
+    }
     add_whole(hidden, part->lead, seen->lead);
     add_whole(hidden, part->odds, (int32_t)(odds >> ODDS_SHIFT));
     for (int i = 0; i < HIDDEN; i++) sum += (int64_t)(hidden[i] > 0 ? hidden[i] : 0) * out[i];

@@ -9,12 +9,14 @@
 #include "model.h"
 
 enum {
-    HIDDEN = 32,
+    HIDDEN = 64,
     /* Places of cards; tops of both; how many unseen and how many gone; how much the best unseen
      * would bring either. */
     ROWS = RANKS * PLACES + 6 * TOPS,
+    RESCUES = SIZES + 1, /* no Anchor lies, or it saves so many cards */
     SCALE_LEAD = 16,
     SCALE_ODDS = 2,
+    MOST_STEPS = 8 * 16, /* log-odds of `stop` and `bust` are cut off at 8, in sixteenths */
 };
 
 enum { TURN_BEGINS, TURN_GOES_ON, PARTS }; /* a turn */
@@ -26,7 +28,10 @@ enum { TURN_BEGINS, TURN_GOES_ON, PARTS }; /* a turn */
         Weight suit[2][SUITS][ROWS][HIDDEN]; /* not lying, and lying */              \
         Weight known[DECK][HIDDEN]; /* the next card, where an Oracle has shown it */ \
         Weight left[LEFTS][HIDDEN];                                                  \
+        /* only where a turn goes on */                                              \
+        Weight risk[RISKS][HIDDEN], size[SIZES][HIDDEN], rescued[RESCUES][HIDDEN];   \
         Weight lead[HIDDEN], odds[HIDDEN]; /* by 16 points, by 2 of the log-odds */  \
+        Weight stop[HIDDEN], bust[HIDDEN]; /* by 2 of the log-odds */                \
         Weight out[KNOTS][HIDDEN];                                                   \
     }
 
@@ -46,6 +51,8 @@ typedef struct {
     int16_t part, left, lead;
     int16_t lying; /* suits of the play area, where a turn goes on */
     int16_t known; /* the next card, or NO_CARD */
+    int16_t risk, size, rescued; /* rows, where a turn goes on */
+    int16_t stop, bust;          /* sixteenths of the log-odds after it, where a turn goes on */
     float odds;    /* what they say */
 } Seen;
 
@@ -54,6 +61,8 @@ enum { MOST_ROWS = RANKS + 6 };
 int rows_of(int key, int rows[MOST_ROWS]);
 
 Seen seen_as(int part, const int16_t keys[SUITS], int left, int lead, int64_t sum);
+/* Log-odds, times ONE, in sixteenths between -MOST_STEPS and MOST_STEPS. */
+int16_t steps_of(int64_t sum);
 
 /* A network with its hidden sums by suit and key, worked out when first asked for. */
 typedef struct Layer Layer;

@@ -37,7 +37,11 @@ double best_of_offer(double values[], int number);
 double best_of_sorted(const double values[], int number);
 
 /* What drawing on is worth, taken apart for learning. */
-typedef struct { double value, bust, risk; int64_t stop_sum; Sums sums; } DrawingOn;
+typedef struct {
+    double value, bust, risk;
+    int64_t stop_sum, bust_sum; /* log-odds of the next player; `stop_sum` twice where none can bust */
+    Sums sums;
+} DrawingOn;
 
 double stop_value(Search *search, const Turn *turn, int samples);
 double draw_value(Search *search, const Turn *turn, int owed, int level);
