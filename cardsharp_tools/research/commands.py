@@ -41,7 +41,7 @@ for _name, _target, _help in (
     (
         "train-network",
         "deadmansdraw.network_training:network",
-        "Train a network beside captain's tables to beat them.",
+        "Train a network beside captain's tables by matches against itself.",
     ),
     (
         "tune-rule",
