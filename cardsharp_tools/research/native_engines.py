@@ -58,7 +58,7 @@ def play_compiled_pairs(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pai
 
 def _to_match_result(match: Compiled, plan: DuelPlan) -> FirstPlayerMatchResult:
     counts = ("scores", "turns", "actions", "busts")
-    luck = FirstPlayerLuck(match.again, match.luck) if plan.luck_adjusted else None
+    luck = FirstPlayerLuck(match.replay_points, match.luck) if plan.luck_adjusted else None
     return FirstPlayerMatchResult(
         match.points, {name: tuple(getattr(match, name)) for name in counts}, luck=luck
     )

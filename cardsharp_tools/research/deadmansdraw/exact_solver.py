@@ -23,8 +23,8 @@ class _Table(ctypes.Structure):
 
     _fields_ = struct_fields(
         ".QQQ...bbbbb.bbbh?",
-        "bank pile discard area entered suits_held lying lying_count lying_when_drawn player "
-        "pending owed offer offered known_top refused turn over",
+        "bank pile discard area suit_order suit_counts area_cards area_size area_size_after_draw "
+        "player pending kraken_draws offer offer_size known_top refused_card turn is_over",
         ctypes.c_uint64 * 2,
         ctypes.c_int8 * len(SUIT_ORDER) * 2,
         ctypes.c_int8 * 2,
@@ -75,7 +75,7 @@ class ExactSolver:
     ) -> None:
         self.library = engine.library
         declare_function(self.library.exact_free, "P")
-        declare_function(self.library.exact_weigh, "PPP")
+        declare_function(self.library.exact_options, "PPP")
         declare_function(self.library.measure_decision_losses, "PPPQQiPi")
         declare_function(self.library.perfect_new, "PPi", "P")
         self.address = declare_function(self.library.exact_new, "iqd?", "P")(
@@ -91,7 +91,7 @@ class ExactSolver:
         Refusing an Oracle's card is left out: it is never better than stopping or taking the card.
         """
         options, table = (NativeOption * MAX_OPTIONS)(), to_native_position(position)
-        option_count = self.library.exact_weigh(self.address, ctypes.byref(table), options)
+        option_count = self.library.exact_options(self.address, ctypes.byref(table), options)
         values = {
             _decode_action(position, option.action): option.value
             for option in options[:option_count]
@@ -152,16 +152,16 @@ def to_native_position(position: DeadMansDrawPosition) -> _Table:
         pile=card_set(position.unseen),
         discard=card_set(position.discard_pile),
         area=card_set(position.play_area),
-        lying_count=len(area),
+        area_size=len(area),
         pending=_NOTHING if kind is None else SUIT_ORDER.index(Suit(kind.value)),
-        owed=0 if pending is None else pending.remaining_draws,
-        offered=len(offer),
+        kraken_draws=0 if pending is None else pending.remaining_draws,
+        offer_size=len(offer),
         known_top=NO_CARD if top_card is None else CARD_NUMBER[top_card],
     )
     for side, bank in enumerate((position.own_bank, position.opponent_bank)):
         suits = list(dict.fromkeys(SUIT_ORDER.index(card.suit) for card in bank))
-        table.entered[side][: len(suits)] = suits
-        table.suits_held[side] = len(suits)
-    table.lying[: len(area)] = area
+        table.suit_order[side][: len(suits)] = suits
+        table.suit_counts[side] = len(suits)
+    table.area_cards[: len(area)] = area
     table.offer[: len(offer)] = offer
     return table

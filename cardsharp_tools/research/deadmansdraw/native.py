@@ -70,7 +70,7 @@ _CARD_PREFERENCE_KINDS = (*SUIT_ORDER, BUST, *VALUE_ORDERS)
 
 
 class _Limits(ctypes.Structure):
-    """ctypes structure for `Limits` of search.h."""
+    """ctypes structure for `SearchLimits` of search.h."""
 
     _fields_ = tuple((field.name, ctypes.c_int) for field in fields(SearchLimits))
 
@@ -138,13 +138,13 @@ NO_REPLAYS = EndgameReplays(0, 0)
 
 
 class NativeMatchResult(ctypes.Structure):
-    """ctypes structure for `NativeMatchResult` of core.h: the end of a match.
+    """ctypes structure for `MatchResult` of core.h: the end of a match.
 
     Pairs have the first player's figure, then the second's.
     """
 
     _fields_ = struct_fields(
-        "d....dd", "points scores turns actions busts again luck", *[ctypes.c_int32 * 2] * 4
+        "d....dd", "points scores turns actions busts replay_points luck", *[ctypes.c_int32 * 2] * 4
     )
 
 

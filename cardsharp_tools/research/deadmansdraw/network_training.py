@@ -42,22 +42,23 @@ from cardsharp_tools.research.deadmansdraw.network_weights import (
 from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
 from cardsharp_tools.terminal.progress import ProgressBar
 
-_MAX_EXAMPLES = 600  # maximum examples of one match, as in reply.c
+_MAX_EXAMPLES = 600  # maximum examples of one match, as in network_self_play.c
 _REPLAY_BATCHES = 8  # batches in the replay buffer
 
 
-class _Reply(ctypes.Structure):
-    """ctypes structure for `Reply` of reply.c."""
+class _SelfPlay(ctypes.Structure):
+    """ctypes structure for `SelfPlay` of network_self_play.c."""
 
-    _fields_ = struct_fields("PPPd", "learner judge exact trust")
+    _fields_ = struct_fields("PPPd", "learner judge solver td_lambda")
 
 
 class TrainingExample(ctypes.Structure):
-    """ctypes structure for `TrainingExample` of network.h: a training example."""
+    """ctypes structure for `TrainingExample` of network_learning.h: a training example."""
 
     _fields_ = struct_fields(
         ".hhhhhhhhhhfff",
-        "keys part left lead lying known risk size rescued stop bust odds target weight",
+        "keys output pile_count lead area_suits next_card risk size rescued stop bust odds target "
+        "weight",
         ctypes.c_int16 * SUITS,
     )
 
@@ -119,11 +120,11 @@ class NetworkTraining:
         self.engine, self.options = engine, options
         library = engine.library
         declare_function(library.network_learn, "PPqdP")
-        declare_function(library.reply_examples, "PQQqP", "q")
-        declare_function(library.descent_begin, "PQ")
-        self.optimiser_state = array("f", bytes(library.descent_size()))
+        declare_function(library.sample_matches, "PQQqP", "q")
+        declare_function(library.optimiser_begin, "PQ")
+        self.optimiser_state = array("f", bytes(library.optimiser_size()))
         self.replay_buffer, self.matches_played = list[bytes](), 0
-        library.descent_begin(self.optimiser_state.buffer_info()[0], options.seed)
+        library.optimiser_begin(self.optimiser_state.buffer_info()[0], options.seed)
         if options.start is not None:
             self._start_from(parse_network(read_text(options.start).text))
 
@@ -171,9 +172,9 @@ class NetworkTraining:
         )
         policies = (player.policy for player in players)
         solver = ExactSolver(engine, bits=17, nodes=1500, picks=8, groups=True)
-        reply = ctypes.byref(_Reply(*policies, solver.address, self.options.td_lambda))
-        example_count = engine.library.reply_examples(
-            reply, self.options.seed, self.matches_played, batch, examples
+        self_play = ctypes.byref(_SelfPlay(*policies, solver.address, self.options.td_lambda))
+        example_count = engine.library.sample_matches(
+            self_play, self.options.seed, self.matches_played, batch, examples
         )
         return bytes(memoryview(examples)[:example_count])
 
@@ -203,7 +204,7 @@ def read_network(path: Path) -> ValueNetwork:
     """
     with path.open("rb") as file:
         file.readline()
-        values = array("f", file.read(require_engine().library.descent_size()))
+        values = array("f", file.read(require_engine().library.optimiser_size()))
     if len(values) < 4 * WEIGHT_COUNT:
         raise ConfigError(f"{path} is not a training of such a network; train a new one.")
     learned, squares = values[:WEIGHT_COUNT], values[3 * WEIGHT_COUNT : 4 * WEIGHT_COUNT]

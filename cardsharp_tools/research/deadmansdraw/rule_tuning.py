@@ -97,7 +97,7 @@ def _print_best_rule(
         less.adjusted_share(
             tuple(
                 FirstPlayerMatchResult(
-                    result.points, {}, luck=FirstPlayerLuck(result.again, result.luck)
+                    result.points, {}, luck=FirstPlayerLuck(result.replay_points, result.luck)
                 )
                 for result in pair
             )

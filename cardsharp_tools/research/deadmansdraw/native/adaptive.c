@@ -8,11 +8,11 @@
 /* How much win probability an action loses against the best option; 0 for the refusal of an
  * Oracle's card, which the judge does not evaluate. */
 static double win_probability_loss(const Policy *judge, const Table *table, Action action) {
-    Option options[MOST_OPTIONS];
+    Option options[MAX_OPTIONS];
     double best_value = 0.0, action_value = 0.0;
     bool is_evaluated = false;
     if (!has_choice(table)) return 0.0;
-    int option_count = weigh_table(judge, table, options);
+    int option_count = captain_options(judge, table, options);
     for (int i = 0; i < option_count; i++) {
         best_value = fmax(best_value, options[i].value);
         if (options[i].action != action) continue;
@@ -31,7 +31,7 @@ static bool can_afford(const OpponentBelief *belief, const Table *table, Action 
 static Action decide_with_weights(const OpponentBelief *belief, int weights_index,
                                   const Table *table, Rng *rng) {
     const Policy *policy = belief->config->players[weights_index];
-    return policy->decide(policy->own, table, rng);
+    return policy->decide(policy->context, table, rng);
 }
 
 /* Decide with the weights against the likely opponent if the budget allows it, otherwise with the
@@ -53,7 +53,7 @@ void begin_match(Player *player) {
 Action player_decide(const Player *player, const Table *table, Rng *rng) {
     const Policy *policy = player->policy;
     if (player->belief.config) return adaptive_action(&player->belief, table, rng);
-    return policy->decide(policy->own, table, rng);
+    return policy->decide(policy->context, table, rng);
 }
 
 void record_decision(Player *player, const Table *table, Action action, bool is_self) {

@@ -7,18 +7,18 @@
 typedef struct {
     Model model;
     const Network *network; /* or NULL */
-    Limits limits;
+    SearchLimits limits;
 } Captain;
 
 /* A search has large caches, so each thread reuses those of the captains that it used last. */
 enum { MAX_CACHED_SEARCHES = 8 };
 
-typedef struct { const Captain *captain; Search *search; } CachedSearch;
+typedef struct { const Captain *captain; TurnSearch *search; } CachedSearch;
 
 static _Thread_local CachedSearch cached_searches[MAX_CACHED_SEARCHES];
 static _Thread_local int next_cache_index;
 
-static Search *search_of_captain(const Captain *captain) {
+static TurnSearch *search_of_captain(const Captain *captain) {
     for (int i = 0; i < MAX_CACHED_SEARCHES; i++) {
         if (cached_searches[i].captain == captain) return cached_searches[i].search;
     }
@@ -29,7 +29,7 @@ static Search *search_of_captain(const Captain *captain) {
     return cached_search->search;
 }
 
-Search *search_of(const Policy *policy) { return search_of_captain(policy->own); }
+TurnSearch *search_of(const Policy *policy) { return search_of_captain(policy->context); }
 
 static Action decide(const void *context, const Table *table, Rng *rng) {
     (void)rng;
@@ -37,7 +37,7 @@ static Action decide(const void *context, const Table *table, Rng *rng) {
 }
 
 /* A player with copies of a model and of a network, which may be NULL; it is never freed. */
-const Policy *captain_new(const Model *model, const Network *network, const Limits *limits) {
+const Policy *captain_new(const Model *model, const Network *network, const SearchLimits *limits) {
     Captain *captain = malloc(sizeof *captain);
     captain->model = *model;
     captain->network = NULL;
@@ -48,6 +48,6 @@ const Policy *captain_new(const Model *model, const Network *network, const Limi
     return policy;
 }
 
-int weigh_table(const Policy *policy, const Table *table, Option options[MOST_OPTIONS]) {
-    return weigh(search_of(policy), table, options);
+int captain_options(const Policy *policy, const Table *table, Option options[MAX_OPTIONS]) {
+    return evaluate_options(search_of(policy), table, options);
 }

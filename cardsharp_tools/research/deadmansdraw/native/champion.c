@@ -53,7 +53,7 @@ static int map_card_sort_key(Card card) {
 }
 
 static Card choose_map_card(const Table *table, const CardList *offer) {
-    bool avoids_krakens = table->lying_count > KRAKEN_LIMIT;
+    bool avoids_krakens = table->area_size > KRAKEN_LIMIT;
     CardList candidates = safe_cards(table, offer, avoids_krakens);
     if (!candidates.size && avoids_krakens) candidates = krakens_in(offer);
     if (!candidates.size) candidates = *offer;
@@ -89,25 +89,25 @@ static Card choose_sword_card(const Table *table, const CardList *targets) {
 
 static Action answer_oracle(const Table *table) {
     Card card = table->known_top;
-    bool is_welcome = suit_of(card) != KRAKEN || table->lying_count <= KRAKEN_LIMIT;
-    bool takes_card = table->owed || (!lies(table, suit_of(card)) && is_welcome);
+    bool is_welcome = suit_of(card) != KRAKEN || table->area_size <= KRAKEN_LIMIT;
+    bool takes_card = table->kraken_draws || (!is_in_play_area(table, suit_of(card)) && is_welcome);
     return takes_card ? card : REFUSE;
 }
 
 /* The sum of the gains of the cards in the play area. */
 static int area_gain(const Table *table) {
     int gain = 0;
-    for (int i = 0; i < table->lying_count; i++) {
-        gain += bank_gain(own_bank(table), table->lying[i]);
+    for (int i = 0; i < table->area_size; i++) {
+        gain += bank_gain(own_bank(table), table->area_cards[i]);
     }
     return gain;
 }
 
 static Action draw_or_end(const Table *table, int stop_at_cards) {
     SuitSet treasure = suit_bit(CHEST) | suit_bit(KEY);
-    if (table->refused != NO_CARD && table->lying_count) return END_TURN;
+    if (table->refused_card != NO_CARD && table->area_size) return END_TURN;
     if ((suits_in_play(table) & treasure) == treasure) return END_TURN;
-    return table->lying_count >= stop_at_cards && area_gain(table) > 0 ? END_TURN : DRAW;
+    return table->area_size >= stop_at_cards && area_gain(table) > 0 ? END_TURN : DRAW;
 }
 
 static Action decide_as_champion(const Table *table, int stop_at_cards) {

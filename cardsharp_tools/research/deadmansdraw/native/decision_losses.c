@@ -26,9 +26,9 @@ static const Option *best_option(const Option *options, int option_count) {
     return best;
 }
 
-static DecisionLoss decision_loss(Exact *exact, const Table *table, Action action) {
-    Option options[MOST_OPTIONS];
-    int option_count = exact_weigh(exact, table, options);
+static DecisionLoss decision_loss(ExactSolver *exact, const Table *table, Action action) {
+    Option options[MAX_OPTIONS];
+    int option_count = exact_options(exact, table, options);
     DecisionLoss loss = {
         .unseen_count = count(table->pile),
         .pending = table->pending,
@@ -36,7 +36,7 @@ static DecisionLoss decision_loss(Exact *exact, const Table *table, Action actio
         .best_action = action,
         .loss = -1.0,
         .nodes = exact_nodes(exact),
-        .is_sampled = exact_sampled(exact),
+        .is_sampled = exact_is_sampled(exact),
     };
     if (!option_count) return loss;
     const Option *best = best_option(options, option_count);
@@ -46,13 +46,13 @@ static DecisionLoss decision_loss(Exact *exact, const Table *table, Action actio
 }
 
 static int legal_action_count(const Table *table) {
-    return legal(table, DRAW) + legal(table, END_TURN) + count(answers(table));
+    return is_legal_action(table, DRAW) + is_legal_action(table, END_TURN) + count(answers(table));
 }
 
 /* Play a match of `player` against itself, and write the losses of the decisions of
  * `judged_player` at its positions with a choice and at most `max_unseen_cards` unseen cards.
  * Return the number of losses, at most `max_losses`. */
-int measure_decision_losses(const Policy *player, const Policy *judged_player, Exact *exact,
+int measure_decision_losses(const Policy *player, const Policy *judged_player, ExactSolver *exact,
                             uint64_t seed, uint64_t pair_number, int max_unseen_cards,
                             DecisionLoss *losses, int max_losses) {
     Rng player_rng = rng_for(seed, pair_number, PURPOSE_FIRST);
@@ -60,12 +60,13 @@ int measure_decision_losses(const Policy *player, const Policy *judged_player, E
     int loss_count = 0;
     match_deal(&match, rng_for(seed, pair_number, PURPOSE_DECK),
                rng_for(seed, pair_number, PURPOSE_CHANCE));
-    while (!match.table.over) {
+    while (!match.table.is_over) {
         const Table *table = &match.table;
-        Action action = player->decide(player->own, table, &player_rng);
+        Action action = player->decide(player->context, table, &player_rng);
         bool is_late = count(table->pile) <= max_unseen_cards;
         if (is_late && legal_action_count(table) > 1 && loss_count < max_losses) {
-            Action judged_action = judged_player->decide(judged_player->own, table, &player_rng);
+            Action judged_action =
+                judged_player->decide(judged_player->context, table, &player_rng);
             losses[loss_count++] = decision_loss(exact, table, judged_action);
         }
         match_play(&match, action);

@@ -9,7 +9,7 @@ enum { MAX_LEGAL_ACTIONS = DECK + 3 };
 static int list_legal_actions(const Table *table, Action actions[MAX_LEGAL_ACTIONS]) {
     int action_count = 0;
     for (Action action = 0; action <= REFUSE; action++) {
-        if (legal(table, action)) actions[action_count++] = action;
+        if (is_legal_action(table, action)) actions[action_count++] = action;
     }
     return action_count;
 }
@@ -18,7 +18,7 @@ static int list_legal_actions(const Table *table, Action actions[MAX_LEGAL_ACTIO
  * decisions, at most `max_decisions`.
  *
  * If `options` is not NULL, the policy is a captain's. Then the options of each position with a
- * choice go there, MOST_OPTIONS places for each decision, and their number to `option_counts`.
+ * choice go there, MAX_OPTIONS places for each decision, and their number to `option_counts`.
  *
  * Half of the moves are the policy's decisions, the others are random. All answers to an Oracle are
  * the policy's: a player that never takes an Oracle's card has no rule for such a card. */
@@ -30,14 +30,14 @@ int trace_decisions(const Policy *policy, uint64_t seed, uint64_t pair_number, i
     int decision_count = 0;
     match_deal(&match, rng_for(seed, pair_number, PURPOSE_DECK),
                rng_for(seed, pair_number, PURPOSE_CHANCE));
-    while (!match.table.over && decision_count < max_decisions) {
+    while (!match.table.is_over && decision_count < max_decisions) {
         const Table *table = &match.table;
         Action actions[MAX_LEGAL_ACTIONS];
-        Action decision = policy->decide(policy->own, table, &player_rng);
+        Action decision = policy->decide(policy->context, table, &player_rng);
         int action_count = list_legal_actions(table, actions);
         if (options && action_count > 1) {
-            Option *first_option = options + MOST_OPTIONS * decision_count;
-            option_counts[decision_count] = weigh_table(policy, table, first_option);
+            Option *first_option = options + MAX_OPTIONS * decision_count;
+            option_counts[decision_count] = captain_options(policy, table, first_option);
         }
         decisions[decision_count++] = decision;
         bool follows_policy = rng_below(&driver_rng, 2) || table->pending == ORACLE;

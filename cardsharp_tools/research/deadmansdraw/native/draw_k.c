@@ -5,7 +5,7 @@
 static Action draw_until(const Table *table, int stop_at_cards) {
     if (table->pending == KRAKEN) return DRAW;
     if (table->pending != NOTHING) return autopick(table);
-    return table->lying_when_drawn < stop_at_cards ? DRAW : END_TURN;
+    return table->area_size_after_draw < stop_at_cards ? DRAW : END_TURN;
 }
 
 #define DRAW_K(k)                                                                 \

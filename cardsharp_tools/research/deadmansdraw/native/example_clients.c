@@ -5,7 +5,7 @@
 static const double STOP_PROBABILITY = 0.3;
 
 static Action draw_or_end(const Table *table, Rng *rng) {
-    if (table->pending == KRAKEN || !table->lying_count) return DRAW;
+    if (table->pending == KRAKEN || !table->area_size) return DRAW;
     return rng_unit(rng) < STOP_PROBABILITY ? END_TURN : DRAW;
 }
 

@@ -11,8 +11,8 @@ enum { POINTS_PER_CLASS = 3, RISK_CLASSES = 10 };
 /* --- stopping ----------------------------------------------------------------------------- */
 
 static bool can_gain_by_stopping(const Table *table) {
-    for (int i = 0; i < table->lying_count; i++) {
-        if (bank_gain(own_bank(table), table->lying[i]) > 0) return true;
+    for (int i = 0; i < table->area_size; i++) {
+        if (bank_gain(own_bank(table), table->area_cards[i]) > 0) return true;
     }
     return false;
 }
@@ -28,7 +28,7 @@ static int total_bank_gain(const Table *table) {
 }
 
 static int stop_feature_bin(const FittedProfile *profile, const Table *table) {
-    int bin = table->lying_count - 1;
+    int bin = table->area_size - 1;
     if (profile->stop_feature == POINTS_FEATURE) bin = total_bank_gain(table) / POINTS_PER_CLASS;
     if (profile->stop_feature == RISK_FEATURE) bin = risk_class(table);
     return bin < MAX_TRACKED_CARDS ? bin : MAX_TRACKED_CARDS - 1;
@@ -42,7 +42,7 @@ static double stop_probability(const FittedProfile *profile, const Table *table)
 /* --- answers ------------------------------------------------------------------------------ */
 
 static double oracle_probability(const FittedProfile *profile, const Table *table, Action action) {
-    bool would_bust = lies(table, suit_of(table->known_top));
+    bool would_bust = is_in_play_area(table, suit_of(table->known_top));
     double takes = would_bust ? profile->take_bust : profile->take_safe;
     double refuses = (1 - takes) * (1 - profile->end_turn);
     if (action == END_TURN) return 1 - takes - refuses;
@@ -96,12 +96,12 @@ double profile_probability(const FittedProfile *profile, const Table *table, Act
 }
 
 static Action decide(const void *context, const Table *table, Rng *rng) {
-    bool must_draw = table->pending == KRAKEN || !legal(table, END_TURN);
-    if (must_draw && legal(table, DRAW)) return DRAW;
+    bool must_draw = table->pending == KRAKEN || !is_legal_action(table, END_TURN);
+    if (must_draw && is_legal_action(table, DRAW)) return DRAW;
     double remainder = rng_unit(rng);
     Action last_action = DRAW; /* of rounded probabilities that do not sum up to 1 */
     for (Action action = 0; action <= REFUSE; action++) {
-        if (!legal(table, action)) continue;
+        if (!is_legal_action(table, action)) continue;
         last_action = action;
         remainder -= profile_probability(context, table, action);
         if (remainder < 0) break;

@@ -264,8 +264,8 @@ static Card costliest_top_card(const ActionEvaluator *evaluator, Cards bank) {
     const Table *table = evaluator->table;
     int opponent = 1 - table->player;
     Card costliest = NO_CARD;
-    for (int i = 0; i < table->suits_held[opponent]; i++) {
-        Card top = top_of(bank, table->entered[opponent][i]);
+    for (int i = 0; i < table->suit_counts[opponent]; i++) {
+        Card top = top_of(bank, table->suit_order[opponent][i]);
         if (top == NO_CARD) continue;
         bool is_first = costliest == NO_CARD;
         if (is_first || bank_loss(bank, top) > bank_loss(bank, costliest)) costliest = top;
@@ -394,10 +394,10 @@ static LookaheadTurn root_turn(const Table *table) {
     for (Cards rest = table->discard; rest; rest &= rest - 1) {
         turn.discard[turn.discard_count++] = lowest(rest);
     }
-    for (int i = 0; i < table->lying_count; i++) {
-        area[i] = card_with_gain(&turn, table->lying[i]);
+    for (int i = 0; i < table->area_size; i++) {
+        area[i] = card_with_gain(&turn, table->area_cards[i]);
     }
-    add_cards(&turn, area, table->lying_count);
+    add_cards(&turn, area, table->area_size);
     return turn;
 }
 
@@ -408,7 +408,7 @@ ActionEvaluator evaluator_of(const Table *table) {
         .unseen_count = count(table->pile),
     };
     for (Suit suit = 0; suit < SUITS; suit++) {
-        Cards unseen_cards = table->pile & SUIT_MASK(suit);
+        Cards unseen_cards = table->pile & SUIT_CARDS(suit);
         evaluator.unseen_by_suit[suit] = count(unseen_cards);
         evaluator.mean_cards[suit] = mean_card(unseen_cards, evaluator.root.own_bank, suit);
     }
@@ -418,7 +418,7 @@ ActionEvaluator evaluator_of(const Table *table) {
 /* The value of an answer, after which the player stops or draws once more. */
 static double value_of_answer(const ActionEvaluator *evaluator, Action action) {
     const Table *table = evaluator->table;
-    int kraken_draws = table->owed;
+    int kraken_draws = table->kraken_draws;
     LookaheadTurn turn = evaluator->root;
     turn.can_draw_more = true;
     if (action == REFUSE) return value_with_kraken_draws(evaluator, &turn, kraken_draws);
@@ -430,7 +430,7 @@ static double value_of_answer(const ActionEvaluator *evaluator, Action action) {
         case SWORD: return value_of_sword_target(evaluator, &turn, card);
         case CANNON: return value_of_cannon_target(evaluator, &turn, card, kraken_draws);
         default:
-            for (int i = 0; i < table->offered; i++) {
+            for (int i = 0; i < table->offer_size; i++) {
                 turn.discard[turn.discard_count++] = table->offer[i];
             }
             return value_of_taking_map_card(evaluator, &turn, card);

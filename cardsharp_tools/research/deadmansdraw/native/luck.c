@@ -4,7 +4,7 @@
 #include "leaves.h"
 
 /* The judge of the luck: a search, or the exact solver if that is not NULL. */
-typedef struct { Search *search; Exact *exact; } Judge;
+typedef struct { TurnSearch *search; ExactSolver *exact; } Judge;
 
 /* The value of a card above the mean of the possible cards. The mean is added up in the order of
  * the twin, so that both round equally. */
@@ -18,38 +18,38 @@ static double value_above_mean(const double values[DECK], Cards possible_cards, 
 }
 
 static double draw_luck(Judge judge, const Table *previous_table, Card card) {
-    Turn turn = turn_of(previous_table);
-    int remaining_draws = previous_table->owed > 0 ? previous_table->owed - 1 : 0;
+    SimulatedTurn turn = turn_from_table(previous_table);
+    int remaining_draws = previous_table->kraken_draws > 0 ? previous_table->kraken_draws - 1 : 0;
     double values[DECK];
-    if (judge.exact) exact_drawn(judge.exact, previous_table, values);
-    else weigh_drawn(judge.search, &turn, remaining_draws, values);
+    if (judge.exact) exact_draw_values(judge.exact, previous_table, values);
+    else evaluate_draws(judge.search, &turn, remaining_draws, values);
     return value_above_mean(values, turn.pile, card);
 }
 
 static double oracle_luck(Judge judge, const Table *table) {
-    Turn turn = turn_of(table);
+    SimulatedTurn turn = turn_from_table(table);
     double values[DECK];
-    turn.known = NO_CARD;
-    if (judge.exact) exact_shown(judge.exact, table, values);
-    else weigh_shown(judge.search, &turn, table->owed, values);
+    turn.known_top = NO_CARD;
+    if (judge.exact) exact_shown_card_values(judge.exact, table, values);
+    else evaluate_shown_cards(judge.search, &turn, table->kraken_draws, values);
     return value_above_mean(values, turn.pile, table->known_top);
 }
 
 static double map_offer_luck(Judge judge, const Table *table) {
-    Turn turn = turn_of(table);
+    SimulatedTurn turn = turn_from_table(table);
     double card_values[DECK], possible_values[DECK], best_value = 0.0;
     int possible_count = 0;
     Cards offer = answers(table);
     turn.discard |= offer;
-    if (judge.exact) exact_offered(judge.exact, table, card_values);
-    else weigh_offered(judge.search, &turn, card_values);
+    if (judge.exact) exact_map_card_values(judge.exact, table, card_values);
+    else evaluate_map_cards(judge.search, &turn, card_values);
     for (Cards rest = turn.discard; rest; rest &= rest - 1) {
         Card card = lowest(rest);
         bool is_offered = offer & BIT(card);
         possible_values[possible_count++] = card_values[card];
         if (is_offered && card_values[card] > best_value) best_value = card_values[card];
     }
-    return best_value - best_of_offer(possible_values, possible_count);
+    return best_value - expected_best_of_three(possible_values, possible_count);
 }
 
 /* The number of ways to choose `k` of `n`; 0 if there are too few. */
@@ -61,21 +61,21 @@ static double combinations(int n, int k) {
 
 /* The luck of the bonus cards, as if the highest card of each suit came alone. `table` is the one
  * after the turn. */
-static double bonus_luck(Search *search, const Table *table, Cards bonus) {
+static double bonus_luck(TurnSearch *search, const Table *table, Cards bonus) {
     Cards possible_cards = table->discard | bonus;
     Cards bank = table->bank[1 - table->player] & ~bonus; /* of the player whose turn has ended */
-    double value_without_bonus = end_value(search, bank, table), luck = 0.0;
+    double value_without_bonus = turn_end_value(search, bank, table), luck = 0.0;
     int possible_count = count(possible_cards), bonus_count = count(bonus);
     for (Cards rest = possible_cards; rest; rest &= rest - 1) {
         Card card = lowest(rest);
-        Cards higher_cards = possible_cards & SUIT_MASK(suit_of(card)) & ~(2 * BIT(card) - 1);
+        Cards higher_cards = possible_cards & SUIT_CARDS(suit_of(card)) & ~(2 * BIT(card) - 1);
         /* The probability that this card is the highest of its suit in the bonus: it is picked and
          * no higher one is. Subtracting it makes the mean of the luck 0. */
         int other_count = possible_count - 1 - count(higher_cards);
         double probability =
             combinations(other_count, bonus_count - 1) / combinations(possible_count, bonus_count);
         bool is_highest = bonus & BIT(card) && !(bonus & higher_cards);
-        double value = end_value(search, bank | BIT(card), table);
+        double value = turn_end_value(search, bank | BIT(card), table);
         luck += (is_highest - probability) * (value - value_without_bonus);
     }
     return luck;
@@ -89,10 +89,10 @@ static double judged_luck(Judge judge, const Table *previous_table, Action actio
     double luck = 0.0;
     if (is_random_draw) luck += draw_luck(judge, previous_table, next_card);
     if (!is_same_turn && match->last_bonus) {
-        luck += judge.exact ? exact_bonus(judge.exact, table, match->last_bonus)
+        luck += judge.exact ? exact_bonus_luck(judge.exact, table, match->last_bonus)
                             : bonus_luck(judge.search, table, match->last_bonus);
     }
-    if (is_same_turn && table->lying_count > previous_table->lying_count) {
+    if (is_same_turn && table->area_size > previous_table->area_size) {
         if (table->pending == MAP) luck += map_offer_luck(judge, table);
         if (table->pending == ORACLE) luck += oracle_luck(judge, table);
     }
@@ -105,7 +105,7 @@ double luck_of(const Policy *judge, const Table *previous_table, Action action, 
     return judged_luck(search_judge, previous_table, action, next_card, match);
 }
 
-double luck_by_exact(Exact *exact, const Table *previous_table, Action action, Card next_card,
+double luck_by_exact(ExactSolver *exact, const Table *previous_table, Action action, Card next_card,
                      const Match *match) {
     Judge exact_judge = {.exact = exact};
     return judged_luck(exact_judge, previous_table, action, next_card, match);

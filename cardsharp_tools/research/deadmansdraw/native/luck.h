@@ -13,7 +13,7 @@ double luck_of(const Policy *judge, const Table *previous_table, Action action, 
                const Match *match);
 
 /* The same by the exact solver, for few unseen cards; it must not give up. */
-double luck_by_exact(Exact *exact, const Table *previous_table, Action action, Card next_card,
+double luck_by_exact(ExactSolver *exact, const Table *previous_table, Action action, Card next_card,
                      const Match *match);
 
 #endif

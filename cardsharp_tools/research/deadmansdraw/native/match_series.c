@@ -11,7 +11,7 @@ typedef struct {
     int first_seat;    /* the seat of the first player */
 } Game;
 
-static void count_action(Result *result, const Match *match, int side, int turn) {
+static void count_action(MatchResult *result, const Match *match, int side, int turn) {
     result->actions[side]++;
     bool is_same_turn = match->table.turn == turn;
     if (is_same_turn) return;
@@ -61,10 +61,10 @@ static double replay_ending(const Game *game, int repetitions, uint64_t seed,
     int32_t scores[2];
     for (int i = 0; i < repetitions; i++) {
         Game replay = *game;
-        uint64_t purpose = PURPOSE_AGAIN + 2 * (uint64_t)i;
+        uint64_t purpose = PURPOSE_REPLAY + 2 * (uint64_t)i;
         shuffle_hidden_cards(&replay.match, rng_for(seed, pair_number, purpose));
         replay.match.chance = rng_for(seed, pair_number, purpose + 1);
-        while (!replay.match.table.over) match_play(&replay.match, next_action(&replay));
+        while (!replay.match.table.is_over) match_play(&replay.match, next_action(&replay));
         share_sum += points_share(&replay, scores);
     }
     return share_sum;
@@ -85,7 +85,7 @@ static Game begin_game(const Player players[2], uint64_t seed, uint64_t pair_num
 
 /* Play the next action of a game. Return the luck that it brought the first player, if a judge
  * measures it, otherwise 0. */
-static double play_action(Game *game, Result *result, const Policy *judge) {
+static double play_action(Game *game, MatchResult *result, const Policy *judge) {
     Match *match = &game->match;
     Table previous_table = match->table;
     Card next_card = match->order[match->next];
@@ -99,13 +99,13 @@ static double play_action(Game *game, Result *result, const Policy *judge) {
 }
 
 /* Play a match; the players keep what they have learned. */
-static Result play_match(Player players[2], uint64_t seed, uint64_t pair_number, int first_seat,
-                         const LuckMeasurement *measurement) {
+static MatchResult play_match(Player players[2], uint64_t seed, uint64_t pair_number,
+                              int first_seat, const LuckMeasurement *measurement) {
     Game game = begin_game(players, seed, pair_number, first_seat);
-    Result result = {0};
+    MatchResult result = {0};
     const Policy *judge = measurement ? measurement->judge : NULL; /* NULL in the endgame */
     double replay_share_sum = 0.0;
-    while (!game.match.table.over) {
+    while (!game.match.table.is_over) {
         result.luck += play_action(&game, &result, judge);
         bool is_endgame = judge && count(game.match.table.pile) <= measurement->endgame_cards;
         if (!is_endgame) continue;
@@ -116,14 +116,14 @@ static Result play_match(Player players[2], uint64_t seed, uint64_t pair_number,
     players[1] = game.players[1];
     result.points = points_share(&game, result.scores);
     if (measurement) {
-        result.again = (result.points + replay_share_sum) / (1 + measurement->repetitions);
+        result.replay_points = (result.points + replay_share_sum) / (1 + measurement->repetitions);
     }
     return result;
 }
 
 void play_series(const Policy *const policies[2], OpponentBelief *const beliefs[2], uint64_t seed,
                  uint64_t first_pair, int64_t pair_count, const LuckMeasurement *measurement,
-                 Result *results) {
+                 MatchResult *results) {
     Player players[2];
     for (int side = 0; side < 2; side++) {
         players[side] = (Player){policies[side], {0}};

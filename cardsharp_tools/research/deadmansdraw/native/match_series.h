@@ -20,6 +20,6 @@ typedef struct {
  * for no belief. Luck is measured unless `measurement` is NULL. */
 void play_series(const Policy *const policies[2], OpponentBelief *const beliefs[2], uint64_t seed,
                  uint64_t first_pair, int64_t pair_count, const LuckMeasurement *measurement,
-                 Result *results);
+                 MatchResult *results);
 
 #endif

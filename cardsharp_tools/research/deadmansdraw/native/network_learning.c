@@ -1,142 +1,161 @@
-/* How a network beside captain's tables learns: see network_learning.h. */
+/* Training of a network beside captain's tables (network_learning.h). */
 #include "network_learning.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-static void add(float to[HIDDEN], const float row[HIDDEN], float times) {
-    for (int i = 0; i < HIDDEN; i++) to[i] += times * row[i];
+static void add_row(float sums[HIDDEN_UNITS], const float row[HIDDEN_UNITS], float factor) {
+    for (int i = 0; i < HIDDEN_UNITS; i++) sums[i] += factor * row[i];
 }
 
-static void out_of(const Part *part, int left, float out[HIDDEN]) {
-    int knot, parts;
-    knot_of(left, &knot, &parts);
-    float share = (float)parts / KNOT_PARTS;
-    memset(out, 0, HIDDEN * sizeof *out);
-    add(out, part->out[knot], 1 - share);
-    add(out, part->out[knot + 1], share);
+static void interpolate_output_weights(const OutputWeights *weights, int pile_count,
+                                       float out[HIDDEN_UNITS]) {
+    int knot, steps;
+    knot_and_next_share(pile_count, &knot, &steps);
+    float share = (float)steps / KNOT_STEPS;
+    memset(out, 0, HIDDEN_UNITS * sizeof *out);
+    add_row(out, weights->out[knot], 1 - share);
+    add_row(out, weights->out[knot + 1], share);
 }
 
-int64_t descent_size(void) { return sizeof(Descent); }
+int64_t optimiser_size(void) { return sizeof(Optimiser); }
 
-void descent_begin(Descent *descent, uint64_t seed) {
-    memset(descent, 0, sizeof *descent);
+void optimiser_begin(Optimiser *optimiser, uint64_t seed) {
+    memset(optimiser, 0, sizeof *optimiser);
     Rng rng = {seed};
-    for (int part = 0; part < PARTS; part++) {
-        float *weights = (float *)&descent->network.parts[part];
-        int hidden = (int)(offsetof(Part, out) / sizeof(float));
-        for (int i = 0; i < hidden; i++) weights[i] = (float)(rng_unit(&rng) - 0.5) * 0.2f;
+    for (int output = 0; output < OUTPUT_COUNT; output++) {
+        float *weights = (float *)&optimiser->network.outputs[output];
+        int random_weight_count = (int)(offsetof(OutputWeights, out) / sizeof(float));
+        for (int i = 0; i < random_weight_count; i++) {
+            weights[i] = (float)(rng_unit(&rng) - 0.5) * 0.2f;
+        }
     }
 }
 
-/* The hidden sums, and each row of the network that they are made of with its factor. */
+/* The rows of the network that an input adds to the hidden sums, with their factors. */
 typedef struct {
-    int number;
-    ptrdiff_t at[SUITS * MOST_ROWS + 9];
-    float times[SUITS * MOST_ROWS + 9];
-} Inputs;
+    int count;
+    ptrdiff_t offsets[SUITS * MAX_ACTIVE_ROWS + 9];
+    float factors[SUITS * MAX_ACTIVE_ROWS + 9];
+} ActiveRows;
 
-static void input(Inputs *inputs, const Network *network, const float *row, float times) {
-    inputs->at[inputs->number] = row - (const float *)network;
-    inputs->times[inputs->number++] = times;
+static void add_active_row(ActiveRows *rows, const Network *network, const float *row,
+                           float factor) {
+    rows->offsets[rows->count] = row - (const float *)network;
+    rows->factors[rows->count++] = factor;
 }
 
-static void inputs_going_on(Inputs *inputs, const Network *network, const Seen *seen) {
-    const Part *part = &network->parts[TURN_GOES_ON];
-    input(inputs, network, part->risk[seen->risk], 1);
-    input(inputs, network, part->size[seen->size], 1);
-    input(inputs, network, part->rescued[seen->rescued], 1);
-    input(inputs, network, part->stop, (float)seen->stop / (16 * SCALE_ODDS));
-    input(inputs, network, part->bust, (float)seen->bust / (16 * SCALE_ODDS));
+static void add_continuation_rows(ActiveRows *rows, const Network *network,
+                                  const NetworkInput *input) {
+    const OutputWeights *weights = &network->outputs[TURN_GOES_ON];
+    add_active_row(rows, network, weights->risk[input->risk], 1);
+    add_active_row(rows, network, weights->size[input->size], 1);
+    add_active_row(rows, network, weights->rescued[input->rescued], 1);
+    add_active_row(rows, network, weights->stop, (float)input->stop / (16 * SCALE_ODDS));
+    add_active_row(rows, network, weights->bust, (float)input->bust / (16 * SCALE_ODDS));
 }
 
-static Inputs inputs_of(const Network *network, const Seen *seen) {
-    const Part *part = &network->parts[seen->part];
-    Inputs inputs = {0};
+static ActiveRows active_rows(const Network *network, const NetworkInput *input) {
+    const OutputWeights *weights = &network->outputs[input->output];
+    ActiveRows rows = {0};
     for (Suit suit = 0; suit < SUITS; suit++) {
-        int rows[MOST_ROWS], number = rows_of(seen->keys[suit], rows);
-        bool lies = seen->lying >> suit & 1;
-        for (int i = 0; i < number; i++) input(&inputs, network, part->suit[lies][suit][rows[i]], 1);
+        int suit_rows[MAX_ACTIVE_ROWS];
+        int row_count = active_weight_rows(input->keys[suit], suit_rows);
+        bool is_in_area = input->area_suits >> suit & 1;
+        for (int i = 0; i < row_count; i++) {
+            add_active_row(&rows, network, weights->suit[is_in_area][suit][suit_rows[i]], 1);
+        }
     }
-    if (seen->known != NO_CARD) input(&inputs, network, part->known[seen->known], 1);
-    input(&inputs, network, part->left[seen->left], 1);
-    input(&inputs, network, part->lead, (float)seen->lead / SCALE_LEAD);
-    input(&inputs, network, part->odds, seen->odds / SCALE_ODDS);
-    if (seen->part == TURN_GOES_ON) inputs_going_on(&inputs, network, seen);
-    return inputs;
+    if (input->next_card != NO_CARD) {
+        add_active_row(&rows, network, weights->next_card[input->next_card], 1);
+    }
+    add_active_row(&rows, network, weights->pile_count[input->pile_count], 1);
+    add_active_row(&rows, network, weights->lead, (float)input->lead / SCALE_LEAD);
+    add_active_row(&rows, network, weights->odds, input->odds / SCALE_ODDS);
+    if (input->output == TURN_GOES_ON) add_continuation_rows(&rows, network, input);
+    return rows;
 }
 
-static double chance(double odds) { return 1.0 / (1.0 + exp(-odds)); }
+static double probability(double odds) { return 1.0 / (1.0 + exp(-odds)); }
 
-/* What moving each weight that had a hand in it does to the loss, by the loss's slope of the odds. */
-static void go_back(const Network *network, Network *gradient, const Seen *seen,
-                    const Inputs *inputs, const float hidden[HIDDEN], float slope) {
-    float out[HIDDEN], back[HIDDEN];
-    int knot, parts;
-    knot_of(seen->left, &knot, &parts);
-    float share = (float)parts / KNOT_PARTS;
-    out_of(&network->parts[seen->part], seen->left, out);
-    add(gradient->parts[seen->part].out[knot], hidden, slope * (1 - share));
-    add(gradient->parts[seen->part].out[knot + 1], hidden, slope * share);
-    for (int i = 0; i < HIDDEN; i++) back[i] = hidden[i] > 0 ? slope * out[i] : 0;
-    for (int i = 0; i < inputs->number; i++) {
-        add((float *)gradient + inputs->at[i], back, inputs->times[i]);
+/* Adds the gradient of the log-loss in each weight that the input uses. `slope` is its derivative
+ * in the log-odds. */
+static void backpropagate(const Network *network, Network *gradient, const NetworkInput *input,
+                          const ActiveRows *rows, const float hidden[HIDDEN_UNITS], float slope) {
+    float out[HIDDEN_UNITS], hidden_gradient[HIDDEN_UNITS];
+    int knot, steps;
+    knot_and_next_share(input->pile_count, &knot, &steps);
+    float share = (float)steps / KNOT_STEPS;
+    interpolate_output_weights(&network->outputs[input->output], input->pile_count, out);
+    add_row(gradient->outputs[input->output].out[knot], hidden, slope * (1 - share));
+    add_row(gradient->outputs[input->output].out[knot + 1], hidden, slope * share);
+    for (int i = 0; i < HIDDEN_UNITS; i++) hidden_gradient[i] = hidden[i] > 0 ? slope * out[i] : 0;
+    for (int i = 0; i < rows->count; i++) {
+        add_row((float *)gradient + rows->offsets[i], hidden_gradient, rows->factors[i]);
     }
 }
 
-/* The chance that the network says; and the gradient of the log-loss with it, where one is wanted. */
-static double learn_one(const Network *network, const Example *example, Network *gradient) {
-    const Seen *seen = &example->seen;
-    Inputs inputs = inputs_of(network, seen);
-    float hidden[HIDDEN] = {0}, out[HIDDEN], odds = seen->odds;
-    for (int i = 0; i < inputs.number; i++) {
-        add(hidden, (const float *)network + inputs.at[i], inputs.times[i]);
+/* The network's win probability; the gradient of the log-loss is added to `gradient`, unless that
+ * is NULL. */
+static double add_example_gradient(const Network *network, const TrainingExample *example,
+                                   Network *gradient) {
+    const NetworkInput *input = &example->input;
+    ActiveRows rows = active_rows(network, input);
+    float hidden[HIDDEN_UNITS] = {0}, out[HIDDEN_UNITS], odds = input->odds;
+    for (int i = 0; i < rows.count; i++) {
+        add_row(hidden, (const float *)network + rows.offsets[i], rows.factors[i]);
     }
-    out_of(&network->parts[seen->part], seen->left, out);
-    for (int i = 0; i < HIDDEN; i++) {
+    interpolate_output_weights(&network->outputs[input->output], input->pile_count, out);
+    for (int i = 0; i < HIDDEN_UNITS; i++) {
         if (hidden[i] < 0) hidden[i] = 0;
         odds += hidden[i] * out[i];
     }
-    double said = chance(odds);
-    float slope = example->weight * (float)(said - example->target);
-    if (gradient) go_back(network, gradient, seen, &inputs, hidden, slope);
-    return said;
+    double prediction = probability(odds);
+    float slope = example->weight * (float)(prediction - example->target);
+    if (gradient) backpropagate(network, gradient, input, &rows, hidden, slope);
+    return prediction;
 }
 
-double network_loss(const Network *network, const Example *example, Network *gradient) {
-    double said = learn_one(network, example, gradient), target = example->target;
-    double odds = log(said / (1 - said));
+double network_loss(const Network *network, const TrainingExample *example, Network *gradient) {
+    double prediction = add_example_gradient(network, example, gradient), target = example->target;
+    double odds = log(prediction / (1 - prediction));
     return example->weight * (log1p(exp(odds)) - target * odds);
 }
 
-static void step(Descent *descent, int64_t group, double rate) {
-    float *weights = (float *)&descent->network, *gradient = (float *)&descent->gradient;
-    float *mean = (float *)&descent->mean, *square = (float *)&descent->square;
-    double steps = (double)++descent->steps;
-    float pace = (float)(rate * sqrt(1 - pow(0.999, steps)) / (1 - pow(0.9, steps)));
-    float each = 1.0f / (float)group;
-    for (int i = 0; i < WEIGHTS; i++) {
-        float g = gradient[i] * each;
-        mean[i] += 0.1f * (g - mean[i]);
-        square[i] += 0.001f * (g * g - square[i]);
-        weights[i] -= pace * mean[i] / (sqrtf(square[i]) + 1e-6f);
+static void adam_step(Optimiser *optimiser, int64_t batch_size, double learning_rate) {
+    float *weights = (float *)&optimiser->network, *gradient = (float *)&optimiser->gradient;
+    float *gradient_mean = (float *)&optimiser->gradient_mean;
+    float *squared_gradient_mean = (float *)&optimiser->squared_gradient_mean;
+    double step_count = (double)++optimiser->step_count;
+    float step_size = (float)(learning_rate * sqrt(1 - pow(0.999, step_count)) /
+                              (1 - pow(0.9, step_count)));
+    float example_share = 1.0f / (float)batch_size;
+    for (int i = 0; i < NETWORK_WEIGHT_COUNT; i++) {
+        float g = gradient[i] * example_share;
+        gradient_mean[i] += 0.1f * (g - gradient_mean[i]);
+        squared_gradient_mean[i] += 0.001f * (g * g - squared_gradient_mean[i]);
+        weights[i] -= step_size * gradient_mean[i] / (sqrtf(squared_gradient_mean[i]) + 1e-6f);
         gradient[i] = 0;
     }
 }
 
-/* The examples of a step lie far apart, so that they are of many matches. */
-void network_learn(Descent *descent, const Example *examples, int64_t count, double rate,
-                   double errors[2]) {
-    int64_t group = count < 256 * 16 ? 16 : 256, steps = count / group;
-    for (int64_t i = 0; i < steps; i++) {
-        for (int64_t j = 0; j < group; j++) {
-            const Example *one = &examples[i + j * steps];
-            double said = learn_one(&descent->network, one, &descent->gradient);
-            double target = one->target, before = chance(one->seen.odds);
-            errors[0] += (said - target) * (said - target) / (double)(steps * group);
-            errors[1] += (before - target) * (before - target) / (double)(steps * group);
+/* The examples of a step are far apart, so that they come from many matches. */
+void network_learn(Optimiser *optimiser, const TrainingExample *examples, int64_t example_count,
+                   double learning_rate, double squared_errors[2]) {
+    int64_t batch_size = example_count < 256 * 16 ? 16 : 256;
+    int64_t step_count = example_count / batch_size;
+    for (int64_t i = 0; i < step_count; i++) {
+        for (int64_t j = 0; j < batch_size; j++) {
+            const TrainingExample *example = &examples[i + j * step_count];
+            double prediction =
+                add_example_gradient(&optimiser->network, example, &optimiser->gradient);
+            double target = example->target, table_prediction = probability(example->input.odds);
+            squared_errors[0] += (prediction - target) * (prediction - target) /
+                                 (double)(step_count * batch_size);
+            squared_errors[1] += (table_prediction - target) * (table_prediction - target) /
+                                 (double)(step_count * batch_size);
         }
-        step(descent, group, rate);
+        adam_step(optimiser, batch_size, learning_rate);
     }
 }

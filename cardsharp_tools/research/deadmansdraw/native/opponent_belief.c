@@ -11,7 +11,7 @@ static const double MIN_CONFIDENCE = 0.9;    /* probability from which special w
 static const double UNKNOWN_OPPONENT_PRIOR = 0.5;
 
 bool has_choice(const Table *table) {
-    if (table->pending == NOTHING) return table->lying_count > 0;
+    if (table->pending == NOTHING) return table->area_size > 0;
     if (table->pending == KRAKEN) return false;
     return table->pending == ORACLE || count(answers(table)) > 1;
 }
@@ -19,14 +19,14 @@ bool has_choice(const Table *table) {
 /* --- probability of a decision by profile ------------------------------------------------- */
 
 static int habit_index(const Table *table) {
-    int card_count = table->lying_count;
+    int card_count = table->area_size;
     return (card_count < MAX_TRACKED_CARDS ? card_count : MAX_TRACKED_CARDS) - 1;
 }
 
 static double probability_by_policy(const Policy *policy, const Table *table, Action action,
                                     int option_count) {
     Rng rng = {0};
-    bool agrees = policy->decide(policy->own, table, &rng) == action;
+    bool agrees = policy->decide(policy->context, table, &rng) == action;
     return agrees ? 1 - SLIP_PROBABILITY : SLIP_PROBABILITY / (option_count - 1);
 }
 

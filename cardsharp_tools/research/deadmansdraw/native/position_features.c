@@ -5,14 +5,14 @@ void append_card(CardList *list, Card card) { list->cards[list->size++] = card; 
 
 SuitSet suits_in_play(const Table *table) {
     SuitSet suits = 0;
-    for (int i = 0; i < table->lying_count; i++) suits |= suit_bit(suit_of(table->lying[i]));
+    for (int i = 0; i < table->area_size; i++) suits |= suit_bit(suit_of(table->area_cards[i]));
     return suits;
 }
 
 SuitSet bank_suits(Cards bank) {
     SuitSet suits = 0;
     for (Suit suit = 0; suit < SUITS; suit++) {
-        if (bank & SUIT_MASK(suit)) suits |= suit_bit(suit);
+        if (bank & SUIT_CARDS(suit)) suits |= suit_bit(suit);
     }
     return suits;
 }
@@ -29,27 +29,27 @@ int bank_gain(Cards bank, Card card) {
 int busting_card_count(const Table *table) {
     int busting = 0;
     for (Suit suit = 0; suit < SUITS; suit++) {
-        if (lies(table, suit)) busting += count(table->pile & SUIT_MASK(suit));
+        if (is_in_play_area(table, suit)) busting += count(table->pile & SUIT_CARDS(suit));
     }
     return busting;
 }
 
 bool answer_would_bust(const Table *table, Card card) {
-    return table->pending != CANNON && lies(table, suit_of(card));
+    return table->pending != CANNON && is_in_play_area(table, suit_of(card));
 }
 
 /* The top cards of a bank, in the order in which their suits came into it. */
 static CardList top_cards(const Table *table, int player) {
     CardList tops = {.size = 0};
-    for (int i = 0; i < table->suits_held[player]; i++) {
-        append_card(&tops, top_of(table->bank[player], table->entered[player][i]));
+    for (int i = 0; i < table->suit_counts[player]; i++) {
+        append_card(&tops, top_of(table->bank[player], table->suit_order[player][i]));
     }
     return tops;
 }
 
 static CardList map_cards(const Table *table) {
     CardList offer = {.size = 0};
-    for (int i = 0; i < table->offered; i++) append_card(&offer, table->offer[i]);
+    for (int i = 0; i < table->offer_size; i++) append_card(&offer, table->offer[i]);
     return offer;
 }
 
@@ -101,7 +101,7 @@ Action autopick(const Table *table) {
     CardList targets = pending_effect_targets(table);
     if (table->pending == HOOK || table->pending == MAP) {
         for (int i = 0; i < targets.size; i++) {
-            if (!lies(table, suit_of(targets.cards[i]))) return targets.cards[i];
+            if (!is_in_play_area(table, suit_of(targets.cards[i]))) return targets.cards[i];
         }
     }
     return targets.cards[0];

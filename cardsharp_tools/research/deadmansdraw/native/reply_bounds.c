@@ -24,8 +24,8 @@ typedef struct {
  * Map is in the play area. On each way to the end such a pair comes at most once, so that all picks
  * are independent. */
 static Rng pick_rng(const Calculation *calculation, const Table *table) {
-    uint64_t moment = 2 * (uint64_t)count(table->pile) + lies(table, MAP);
-    return rng_for(calculation->seed, calculation->pair_number, PURPOSE_AGAIN + moment);
+    uint64_t moment = 2 * (uint64_t)count(table->pile) + is_in_play_area(table, MAP);
+    return rng_for(calculation->seed, calculation->pair_number, PURPOSE_REPLAY + moment);
 }
 
 /* Play an action; return the luck that it brought the replier. */
@@ -51,13 +51,13 @@ static double points_share(const Calculation *calculation, const Table *table) {
 
 static Action policy_action(const Policy *policy, const Table *table) {
     Rng rng = {0};
-    return policy->decide(policy->own, table, &rng);
+    return policy->decide(policy->context, table, &rng);
 }
 
 /* The share of a reply by `policy`, less its luck. */
 static double share_of_policy(const Calculation *calculation, Match match, const Policy *policy) {
     double luck = 0.0;
-    while (!match.table.over) {
+    while (!match.table.is_over) {
         bool is_replier = match.table.player == calculation->replier;
         const Policy *mover = is_replier ? policy : calculation->config->player;
         Action action = policy_action(mover, &match.table);
@@ -77,8 +77,8 @@ enum { KEY_WORDS = 8, SMALL_NUMBERS = 5 };
 
 /* The key of a position whose draw pile has a known order. */
 static CacheEntry entry_key(const Table *table) {
-    uint8_t small_numbers[SMALL_NUMBERS] = {(uint8_t)table->pending, (uint8_t)table->owed,
-                                            (uint8_t)table->player, (uint8_t)table->lying_count,
+    uint8_t small_numbers[SMALL_NUMBERS] = {(uint8_t)table->pending, (uint8_t)table->kraken_draws,
+                                            (uint8_t)table->player, (uint8_t)table->area_size,
                                             table->known_top != NO_CARD};
     Cards map_offer = table->pending == MAP ? answers(table) : 0;
     uint64_t words[KEY_WORDS] = {
@@ -134,7 +134,7 @@ static void store_entry(Calculation *calculation, CacheEntry entry) {
  * policy. The replier need not refuse an Oracle's card: that reaches no more than stopping or
  * taking the card. */
 static int list_actions(const Calculation *calculation, const Table *table,
-                        Action actions[MOST_OPTIONS]) {
+                        Action actions[MAX_OPTIONS]) {
     int action_count = 0;
     if (table->player != calculation->replier) {
         actions[0] = policy_action(calculation->config->player, table);
@@ -143,18 +143,18 @@ static int list_actions(const Calculation *calculation, const Table *table,
     for (Cards rest = answers(table); rest; rest &= rest - 1) {
         actions[action_count++] = lowest(rest);
     }
-    if (legal(table, DRAW)) actions[action_count++] = DRAW;
-    if (legal(table, END_TURN)) actions[action_count++] = END_TURN;
+    if (is_legal_action(table, DRAW)) actions[action_count++] = DRAW;
+    if (is_legal_action(table, END_TURN)) actions[action_count++] = END_TURN;
     return action_count;
 }
 
 static double best_clairvoyant_share(Calculation *calculation, const Match *match) {
-    if (match->table.over) return points_share(calculation, &match->table);
+    if (match->table.is_over) return points_share(calculation, &match->table);
     if (calculation->position_count > calculation->config->max_positions) return 0.0;
     CacheEntry position = entry_key(&match->table);
     const CacheEntry *cached_position = find_cache_entry(calculation, &position);
     if (!is_empty(cached_position)) return cached_position->value;
-    Action actions[MOST_OPTIONS];
+    Action actions[MAX_OPTIONS];
     int action_count = list_actions(calculation, &match->table, actions);
     for (int i = 0; i < action_count; i++) {
         Match next_match = *match;
@@ -206,10 +206,10 @@ int bounds_in_new_match(const BoundsConfig *config, uint64_t seed, uint64_t pair
     match_deal(&match, rng_for(seed, pair_number, PURPOSE_DECK),
                rng_for(seed, pair_number, PURPOSE_CHANCE));
     const Table *table = &match.table;
-    while (!table->over && count(table->pile) > max_unseen_cards) {
+    while (!table->is_over && count(table->pile) > max_unseen_cards) {
         match_play(&match, policy_action(config->player, table));
     }
-    if (!table->over) {
+    if (!table->is_over) {
         const Card *order = match.order + match.next;
         bounds_from_position(config, table, order, seed, pair_number, values);
     }

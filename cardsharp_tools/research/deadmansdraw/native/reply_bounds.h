@@ -18,7 +18,7 @@ typedef struct {
     const Policy *player;   /* the player to reply to */
     const Policy *judge;    /* measures the luck while many cards are unseen */
     const Policy *stronger; /* the reply of the lower bound, or NULL */
-    Exact *exact;           /* measures the luck from so many unseen cards on */
+    ExactSolver *exact;           /* measures the luck from so many unseen cards on */
     int32_t exact_cards;
     int32_t has_upper_bound; /* false leaves out the upper bound */
     int64_t max_positions;   /* of the upper bound; it is given up above them */

@@ -32,14 +32,14 @@ static int cannon_discard_value(const RuleParameters *parameters, const Table *t
 }
 
 static bool has_treasure(Cards cards) {
-    return (cards & SUIT_MASK(CHEST)) && (cards & SUIT_MASK(KEY));
+    return (cards & SUIT_CARDS(CHEST)) && (cards & SUIT_CARDS(KEY));
 }
 
 /* The points that cards of the play area bring if they are banked, with the bonuses of the rule. */
 static int value_if_banked(const RuleParameters *parameters, const Table *table, Cards cards) {
     int value = total_bank_gain(own_bank(table), cards);
     if (has_treasure(cards)) value += parameters->treasure_bonus;
-    if (cards & SUIT_MASK(SWORD)) value += parameters->sword_bonus;
+    if (cards & SUIT_CARDS(SWORD)) value += parameters->sword_bonus;
     return value;
 }
 
@@ -60,7 +60,7 @@ static int sword_effect_value(const Table *table) {
     for (; targets; targets &= targets - 1) {
         Card card = lowest(targets);
         int value = opponent_loss(table, card) + value_of(card);
-        if (!lies(table, suit_of(card)) && value > max_value) max_value = value;
+        if (!is_in_play_area(table, suit_of(card)) && value > max_value) max_value = value;
     }
     return max_value;
 }
@@ -68,8 +68,8 @@ static int sword_effect_value(const Table *table) {
 /* The effect on the score of a suit's effect. */
 static int effect_value(const RuleParameters *parameters, const Table *table, Suit suit) {
     switch (suit) {
-        case CHEST: return lies(table, KEY) ? parameters->treasure_bonus : 0;
-        case KEY: return lies(table, CHEST) ? parameters->treasure_bonus : 0;
+        case CHEST: return is_in_play_area(table, KEY) ? parameters->treasure_bonus : 0;
+        case KEY: return is_in_play_area(table, CHEST) ? parameters->treasure_bonus : 0;
         case CANNON: return cannon_effect_value(table);
         case SWORD: return sword_effect_value(table);
         default: return 0;
@@ -78,7 +78,7 @@ static int effect_value(const RuleParameters *parameters, const Table *table, Su
 
 /* The effect on the score of placing a card in the play area. */
 static int placement_value(const RuleParameters *parameters, const Table *table, Card card) {
-    if (lies(table, suit_of(card))) return BUST_VALUE - value_of(card);
+    if (is_in_play_area(table, suit_of(card))) return BUST_VALUE - value_of(card);
     int points = total_bank_gain(own_bank(table), BIT(card)) + opponent_loss(table, card);
     return points + effect_value(parameters, table, suit_of(card));
 }
@@ -105,7 +105,7 @@ static Action choose_answer(const RuleParameters *parameters, const Table *table
 /* True if the points that a bust would lose, times the cards that bust, are at least `draw_points`
  * times the other cards. */
 static bool stops(const RuleParameters *parameters, const Table *table) {
-    Cards saved = lies(table, ANCHOR) ? saved_cards(table) : 0;
+    Cards saved = is_in_play_area(table, ANCHOR) ? saved_cards(table) : 0;
     int lost_points = value_if_banked(parameters, table, table->area) -
                       value_if_banked(parameters, table, saved);
     int busting_count = busting_card_count(table);
@@ -117,12 +117,12 @@ static Action decide(const void *context, const Table *table, Rng *rng) {
     const RuleParameters *parameters = context ? context : &TUNED_PARAMETERS;
     (void)rng;
     if (table->pending == ORACLE) {
-        return lies(table, suit_of(table->known_top)) ? END_TURN : table->known_top;
+        return is_in_play_area(table, suit_of(table->known_top)) ? END_TURN : table->known_top;
     }
     if (table->pending != NOTHING && table->pending != KRAKEN) {
         return choose_answer(parameters, table);
     }
-    return legal(table, END_TURN) && stops(parameters, table) ? END_TURN : DRAW;
+    return is_legal_action(table, END_TURN) && stops(parameters, table) ? END_TURN : DRAW;
 }
 
 REGISTER_POLICY("rule", decide)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A fast search: two levels of effects, no second draw, four samples of a bonus, no endgame. */
-static const Limits TRAINING_LIMITS = {2, -1, 4, 4, 0, 0};
+static const SearchLimits TRAINING_LIMITS = {2, -1, 4, 4, 0, 0};
 
 /* The random streams of a training match beside those of the deck and of chance. */
 enum { PURPOSE_EXPLORE = PURPOSE_FIRST, PURPOSE_OPPONENT, PURPOSE_REPLIES };
@@ -21,7 +21,7 @@ typedef struct {
 } SampledTurn;
 
 typedef struct {
-    Search *search;
+    TurnSearch *search;
     const OpponentBelief *initial_belief; /* the opponent's, or NULL */
     Player opponent;
     const SelfPlayConfig *config;
@@ -59,47 +59,48 @@ static void sample_turn_start(TrainingMatch *training, const Table *table, doubl
 
 /* The class of the log-odds of stopping, as the model reads them (model.h). */
 static int8_t hope_class(int64_t stop_sum) {
-    int64_t hope = (-stop_sum >> 20) + HOPES / 2;
+    int64_t hope = (-stop_sum >> 20) + HOPE_STEPS / 2;
     if (hope < 0) return 0;
-    return (int8_t)(hope >= HOPES ? HOPES - 1 : hope);
+    return (int8_t)(hope >= HOPE_STEPS ? HOPE_STEPS - 1 : hope);
 }
 
-static void sample_drawing_on(TrainingMatch *training, const Turn *turn, double target) {
-    DrawingOn drawing = drawing_on(training->search, turn);
+static void sample_drawing_on(TrainingMatch *training, const SimulatedTurn *turn, double target) {
+    Continuation drawing = estimate_continuation(training->search, turn);
     Sample *sample = new_sample(training);
     bool is_sure_bust = drawing.risk >= 1.0;
     if (!sample || is_sure_bust) return;
     memcpy(sample->keys, turn->stop, sizeof sample->keys);
-    sample->area_suits = (uint16_t)turn->suits;
-    sample->unseen_count = turn->left;
-    sample->area_size = (int8_t)(turn->lying < SIZES ? turn->lying : SIZES - 1);
+    sample->area_suits = (uint16_t)turn->area_suits;
+    sample->unseen_count = turn->pile_count;
+    sample->area_size =
+        (int8_t)(turn->area_size < PLAY_AREA_SIZES ? turn->area_size : PLAY_AREA_SIZES - 1);
     sample->risk = (int8_t)(16.0 * drawing.risk);
-    sample->hope = hope_class(drawing.stop_sum);
+    sample->hope = hope_class(drawing.stop_log_odds);
     sample->target = target;
     sample->bust_value = drawing.bust;
     sample->bust_probability = drawing.risk;
-    sample->stop_sum = drawing.stop_sum;
+    sample->stop_sum = drawing.stop_log_odds;
 }
 
 /* --- the learner -------------------------------------------------------------------------- */
 
 static Action draw_or_stop(TrainingMatch *training, const Table *table) {
-    Search *search = training->search;
-    Turn turn = turn_of(table);
+    TurnSearch *search = training->search;
+    SimulatedTurn turn = turn_from_table(table);
     double value_of_drawing = draw_value(search, &turn, 0, 0);
     double value_of_stopping = stop_value(search, &turn, search->limits.root_samples);
     if (table->known_top == NO_CARD) sample_drawing_on(training, &turn, value_of_drawing);
     if (value_of_drawing > value_of_stopping) return DRAW;
-    bool explores = rng_unit(&training->explore_rng) < training->config->exploration;
-    return explores ? DRAW : END_TURN;
+    bool is_exploration = rng_unit(&training->explore_rng) < training->config->exploration;
+    return is_exploration ? DRAW : END_TURN;
 }
 
 static Action learner_action(TrainingMatch *training, const Table *table) {
     if (table->pending != NOTHING) return best_action(training->search, table);
-    if (table->lying_count) return draw_or_stop(training, table);
+    if (table->area_size) return draw_or_stop(training, table);
     bool is_self_play = !training->opponent.policy;
     if (is_self_play) {
-        Turn turn = turn_of(table);
+        SimulatedTurn turn = turn_from_table(table);
         sample_turn_start(training, table, draw_value(training->search, &turn, 0, 0));
     }
     return DRAW;
@@ -132,18 +133,18 @@ static double sample_reply_value(TrainingMatch *training, const Match *match) {
     int opponent = table->player, turn_number = table->turn;
     shuffle_hidden_cards(&reply_match, &training->reply_rng);
     reply_match.chance = (Rng){rng_next(&training->reply_rng)};
-    while (!table->over && table->turn == turn_number) {
+    while (!table->is_over && table->turn == turn_number) {
         Action action = player_decide(&training->opponent, table, &training->reply_rng);
         match_play(&reply_match, action);
     }
-    if (table->over) return points_share(table, opponent);
-    Turn learner_turn = turn_of(table);
+    if (table->is_over) return points_share(table, opponent);
+    SimulatedTurn learner_turn = turn_from_table(table);
     return 1.0 - draw_value(training->search, &learner_turn, 0, 0);
 }
 
 static Action opponent_action(TrainingMatch *training, const Match *match) {
     const Table *table = &match->table;
-    bool is_turn_start = !table->lying_count && table->pending == NOTHING;
+    bool is_turn_start = !table->area_size && table->pending == NOTHING;
     if (is_turn_start) {
         int replies = training->config->replies;
         double value_sum = 0.0;
@@ -188,7 +189,7 @@ static void begin_training_match(TrainingMatch *training, Match *match, uint64_t
 static int play_training_match(TrainingMatch *training, uint64_t seed, uint64_t match_number) {
     Match match;
     begin_training_match(training, &match, seed, match_number);
-    while (!match.table.over) {
+    while (!match.table.is_over) {
         const Table *table = &match.table;
         bool is_learner = !training->opponent.policy || table->player == 0;
         Action action =

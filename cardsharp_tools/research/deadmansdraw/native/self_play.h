@@ -26,7 +26,7 @@ typedef struct {
     double target;         /* the mover's win probability: at the start, or if it draws on */
     double bust_value;     /* for D: the win probability after a bust */
     double bust_probability;
-    int64_t stop_sum;      /* for D: the log-odds of stopping, times ONE of model.h */
+    int64_t stop_sum;      /* for D: the log-odds of stopping, in FIXED_POINT_ONE */
 } Sample;
 
 /* The samples of one match; later ones are dropped. */

@@ -22,7 +22,7 @@ static int list_actions(const Table *table, Action actions[DECK]) {
     switch (table->pending) {
         case NOTHING:
             actions[action_count++] = DRAW;
-            if (table->lying_count) actions[action_count++] = END_TURN;
+            if (table->area_size) actions[action_count++] = END_TURN;
             return action_count;
         case KRAKEN:
             actions[action_count++] = DRAW;

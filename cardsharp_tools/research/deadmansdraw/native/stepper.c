@@ -53,7 +53,7 @@ static Action action_from_number(int64_t number) {
 }
 
 static bool is_legal(const State *state, int64_t action) {
-    return legal(&state->match.table, action_from_number(action));
+    return is_legal_action(&state->match.table, action_from_number(action));
 }
 
 static void apply_action(State *state, int64_t action) {
@@ -63,12 +63,12 @@ static void apply_action(State *state, int64_t action) {
 static void play_opponent_action(State *state, const void *opponent, SplitMix64 *rng) {
     const Policy *policy = opponent;
     Rng policy_rng = {rng->state};
-    Action action = policy->decide(policy->own, &state->match.table, &policy_rng);
+    Action action = policy->decide(policy->context, &state->match.table, &policy_rng);
     rng->state = policy_rng.state;
     match_play(&state->match, action);
 }
 
-static bool is_match_over(const State *state) { return state->match.table.over; }
+static bool is_match_over(const State *state) { return state->match.table.is_over; }
 
 /* 1 for the winner, -1 for the loser, 0 for a tie. */
 static double match_reward(const State *state, int seat) {

@@ -35,7 +35,7 @@ static bool stops(const StopRulePlayer *player, const Table *table) {
     int gain = bank_value(bank | table->area) - score;
     bool is_trailing = score < bank_value(opponent_bank(table));
     int steps = is_trailing ? player->trailing_bonus : 0;
-    if (player->cards && table->lying_count >= player->cards + steps) return true;
+    if (player->cards && table->area_size >= player->cards + steps) return true;
     if (player->points && gain >= player->points + POINTS_STEP * steps) return true;
     return player->risk && bust_percentage(table) >= player->risk + RISK_STEP * steps;
 }
@@ -68,11 +68,12 @@ static Action decide(const void *context, const Table *table, Rng *rng) {
     const StopRulePlayer *player = context;
     (void)rng;
     if (table->pending == ORACLE) {
-        bool takes_card = player->takes_oracle && !lies(table, suit_of(table->known_top));
+        bool takes_card =
+            player->takes_oracle && !is_in_play_area(table, suit_of(table->known_top));
         return takes_card ? table->known_top : REFUSE;
     }
     if (table->pending != NOTHING && table->pending != KRAKEN) return choose_answer(player, table);
-    bool can_stop = legal(table, END_TURN) && table->lying_count;
+    bool can_stop = is_legal_action(table, END_TURN) && table->area_size;
     return can_stop && stops(player, table) ? END_TURN : DRAW;
 }
 

@@ -13,7 +13,7 @@ static Action decide(const void *context, const Table *table, Rng *rng) {
     const SwitchingPlayer *player = context;
     bool is_first = table->turn <= player->switch_turn;
     const Policy *policy = is_first ? player->first_policy : player->second_policy;
-    return policy->decide(policy->own, table, rng);
+    return policy->decide(policy->context, table, rng);
 }
 
 /* The player is never freed. */

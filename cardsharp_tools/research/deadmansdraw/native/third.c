@@ -16,7 +16,7 @@ static const Suit MAP_ORDER[] = {CANNON, SWORD, ORACLE, ANCHOR, MERMAID, KEY,
 static CardList exclude_area_suits(const Table *table, CardList list) {
     CardList rest = {.size = 0};
     for (int i = 0; i < list.size; i++) {
-        if (!lies(table, suit_of(list.cards[i]))) append_card(&rest, list.cards[i]);
+        if (!is_in_play_area(table, suit_of(list.cards[i]))) append_card(&rest, list.cards[i]);
     }
     return rest.size ? rest : list;
 }
@@ -36,8 +36,8 @@ static CardList exclude_risky_effects(const Table *table, CardList list) {
     SuitSet hook_suits = bank_suits(own_bank(table)) & ~(area | suit_bit(HOOK));
     SuitSet sword_suits = sword_target_suits(table) & ~(area | suit_bit(SWORD));
     SuitSet crowded_suits = 0; /* of effects that are risky beside many cards */
-    if (table->lying_count > KRAKEN_LIMIT) crowded_suits |= suit_bit(KRAKEN);
-    if (table->lying_count > MAP_LIMIT) crowded_suits |= suit_bit(MAP);
+    if (table->area_size > KRAKEN_LIMIT) crowded_suits |= suit_bit(KRAKEN);
+    if (table->area_size > MAP_LIMIT) crowded_suits |= suit_bit(MAP);
     if (!hook_suits) list = exclude_suits(list, suit_bit(HOOK));
     if (!sword_suits) list = exclude_suits(list, suit_bit(SWORD));
     return exclude_suits(list, crowded_suits);
@@ -64,16 +64,16 @@ static Card choose_card(const Table *table) {
 
 static Action answer_oracle(const Table *table) {
     Suit suit = suit_of(table->known_top);
-    bool is_crowded = suit == KRAKEN && table->lying_count > KRAKEN_LIMIT;
-    bool refuses = suit == ORACLE || lies(table, suit) || is_crowded;
+    bool is_crowded = suit == KRAKEN && table->area_size > KRAKEN_LIMIT;
+    bool refuses = suit == ORACLE || is_in_play_area(table, suit) || is_crowded;
     return refuses ? REFUSE : table->known_top;
 }
 
 /* The gain of the cards in the play area whose suits are in the bank already. */
 static int bank_suit_gain(const Table *table) {
     int gain = 0;
-    for (int i = 0; i < table->lying_count; i++) {
-        Card card = table->lying[i];
+    for (int i = 0; i < table->area_size; i++) {
+        Card card = table->area_cards[i];
         bool has_suit = top_of(own_bank(table), suit_of(card)) != NO_CARD;
         if (has_suit) gain += bank_gain(own_bank(table), card);
     }
@@ -81,7 +81,7 @@ static int bank_suit_gain(const Table *table) {
 }
 
 static Action draw_or_end(const Table *table) {
-    if (table->lying_count > MAX_AREA_CARDS) return END_TURN;
+    if (table->area_size > MAX_AREA_CARDS) return END_TURN;
     return bank_suit_gain(table) > STOP_AT_GAIN ? END_TURN : DRAW;
 }
 

@@ -9,7 +9,7 @@
 static const double WEIGHT_SCALE = 65536.0;
 
 typedef struct {
-    double *weights;           /* NUMBERS, as they are learned */
+    double *weights;           /* WEIGHT_COUNT, as they are learned */
     double *squared_gradients; /* sums by weight */
     Model *model;              /* the same weights as integers */
     double learning_rate;
@@ -86,7 +86,7 @@ static void update_knot(Optimiser *optimiser, const Sample *sample, int lead, in
     }
     if (sample->known_top != NO_CARD) {
         Suit suit = suit_of(sample->known_top);
-        update_weight(optimiser, &model->known[knot][suit], gradient);
+        update_weight(optimiser, &model->next_suit[knot][suit], gradient);
     }
     if (lead) update_weight(optimiser, &model->slope[knot], gradient * lead);
     update_weight(optimiser, &model->base[knot], gradient);
@@ -96,16 +96,16 @@ static void update_knot(Optimiser *optimiser, const Sample *sample, int lead, in
 static void learn_turn_start(Optimiser *optimiser, const Sample *sample) {
     const Model *model = optimiser->model;
     int unseen_count = sample->unseen_count, lead = mover_lead(sample->keys);
-    Sums sums = sum_afresh(model, sample->keys, unseen_count, 0);
-    double value = chance_of(value_sum(model, sums, unseen_count, sample->known_top));
+    Sums sums = sum_uncached_suit_terms(model, sample->keys, unseen_count, 0);
+    double value = win_probability(mover_log_odds(model, sums, unseen_count, sample->known_top));
     double gradient = value - sample->target;
-    int knot, knot_part;
-    knot_of(unseen_count, &knot, &knot_part);
-    double share = knot_part / (double)KNOT_PARTS;
-    if (knot_part < KNOT_PARTS) {
+    int knot, next_share;
+    knot_and_next_share(unseen_count, &knot, &next_share);
+    double share = next_share / (double)KNOT_STEPS;
+    if (next_share < KNOT_STEPS) {
         update_knot(optimiser, sample, lead, knot, gradient * (1.0 - share));
     }
-    if (knot_part > 0) update_knot(optimiser, sample, lead, knot + 1, gradient * share);
+    if (next_share > 0) update_knot(optimiser, sample, lead, knot + 1, gradient * share);
     update_weight(optimiser, &model->lead[unseen_count][lead_index(lead)], gradient);
 }
 
@@ -113,11 +113,13 @@ static void learn_turn_start(Optimiser *optimiser, const Sample *sample) {
 
 /* The win probability after a draw that does not bust. */
 static double value_of_drawing_on(const Model *model, const Sample *sample) {
-    Sums sums = sum_afresh(model, sample->keys, sample->unseen_count, sample->area_suits);
-    int64_t draw_sum = sums.on + model->size[(int)sample->area_size] +
-                       model->left[(int)sample->unseen_count] + model->risk[(int)sample->risk] +
+    Sums sums = sum_uncached_suit_terms(model, sample->keys, sample->unseen_count,
+                                        sample->area_suits);
+    int64_t draw_sum = sums.continuation + model->size[(int)sample->area_size] +
+                       model->pile_count[(int)sample->unseen_count] +
+                       model->risk[(int)sample->risk] +
                        model->hope[(int)sample->hope];
-    return chance_of(draw_sum * KNOT_PARTS - sample->stop_sum);
+    return win_probability(draw_sum * KNOT_STEPS - sample->stop_sum);
 }
 
 static void update_drawing_suit(Optimiser *optimiser, const Sample *sample, Suit suit,
@@ -128,10 +130,10 @@ static void update_drawing_suit(Optimiser *optimiser, const Sample *sample, Suit
     int pile_top = state.top_ranks[PILE], pile_count = state.card_counts[PILE];
     bool is_in_play = sample->area_suits >> suit & 1;
     if (is_in_play) {
-        update_weight(optimiser, &model->lying[suit][other_top][pile_count], gradient);
+        update_weight(optimiser, &model->played_suit[suit][other_top][pile_count], gradient);
         return;
     }
-    update_weight(optimiser, &model->wanted[suit][other_top][mover_top][pile_top], gradient);
+    update_weight(optimiser, &model->missing_suit[suit][other_top][mover_top][pile_top], gradient);
     update_weight(optimiser, &model->unseen[suit][pile_count], gradient);
 }
 
@@ -147,7 +149,7 @@ static void learn_drawing_on(Optimiser *optimiser, const Sample *sample) {
         update_drawing_suit(optimiser, sample, suit, gradient);
     }
     update_weight(optimiser, &model->size[(int)sample->area_size], gradient);
-    update_weight(optimiser, &model->left[(int)sample->unseen_count], gradient);
+    update_weight(optimiser, &model->pile_count[(int)sample->unseen_count], gradient);
     update_weight(optimiser, &model->risk[(int)sample->risk], gradient);
     update_weight(optimiser, &model->hope[(int)sample->hope], gradient);
 }

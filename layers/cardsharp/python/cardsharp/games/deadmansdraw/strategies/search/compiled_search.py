@@ -51,7 +51,7 @@ _VERSION = 2  # of library.c: a library of another version is not used
     _ORACLE_CARDS,
 ) = range(8)
 _QUERY = Struct("6Q6i")  # `Query` of library.c
-_LIMITS = Struct("6i")  # `Limits` of search.h
+_LIMITS = Struct("6i")  # `SearchLimits` of search.h
 _Values = ctypes.c_double * (len(SUIT_OF) + 1)  # of each card; the last is the number of leaves
 
 

@@ -1,4 +1,4 @@
-/* What a simulated turn is worth where it ends, and where it might go on: see leaves.h. */
+/* Values of the ends of turns, and of drawing on (leaves.h). */
 #include "leaves.h"
 
 #include <string.h>
@@ -6,181 +6,201 @@
 typedef struct {
     const int16_t *keys;
     Cards pile;
-    Card known;
-} End;
+    Card known_top;
+} TurnEnd;
 
 typedef struct {
-    double chance; /* of the player whose turn ended */
-    int64_t sum;   /* the log-odds of the player whose turn begins */
-} Worth;
+    double win_probability; /* of the player whose turn has ended */
+    int64_t log_odds;       /* of the player whose turn begins */
+} LeafValue;
 
-static Worth worth_of_lead(int lead) {
-    Worth worth = {lead > 0 ? 0.0 : lead == 0 ? 0.5 : 1.0, (int64_t)lead * ONE};
-    return worth;
+static LeafValue value_of_lead(int lead) {
+    LeafValue value = {lead > 0 ? 0.0 : lead == 0 ? 0.5 : 1.0, (int64_t)lead * FIXED_POINT_ONE};
+    return value;
 }
 
-static Worth worth(Search *search, const End *end, unsigned lying, Sums *sums) {
-    int left = count(end->pile);
-    *sums = sum_suits(search->memo, end->keys, left, lying);
+static LeafValue evaluate_turn_end(TurnSearch *search, const TurnEnd *end, unsigned area_suits,
+                                   Sums *sums) {
+    int pile_count = count(end->pile);
+    *sums = sum_suit_terms(search->terms, end->keys, pile_count, area_suits);
     search->nodes++;
-    if (!left) return worth_of_lead(sums->lead);
-    Worth found;
-    found.sum = value_sum(search->memo->model, *sums, left, end->known);
+    if (!pile_count) return value_of_lead(sums->lead);
+    LeafValue value;
+    value.log_odds = mover_log_odds(search->terms->model, *sums, pile_count, end->known_top);
     if (search->layer) {
-        Seen seen = seen_as(TURN_BEGINS, end->keys, left, sums->lead, found.sum);
-        seen.known = end->known;
-        found.sum += layer_sum(search->layer, &seen, found.sum);
+        NetworkInput input =
+            network_input(TURN_BEGINS, end->keys, pile_count, sums->lead, value.log_odds);
+        input.next_card = end->known_top;
+        value.log_odds += layer_sum(search->layer, &input, value.log_odds);
     }
-    found.chance = chance_of(-found.sum);
-    return found;
+    value.win_probability = win_probability(-value.log_odds);
+    return value;
 }
 
-static bool treasure(Cards cards) {
-    return (cards & SUIT_MASK(CHEST)) && (cards & SUIT_MASK(KEY));
+static bool holds_chest_and_key(Cards cards) {
+    return (cards & SUIT_CARDS(CHEST)) && (cards & SUIT_CARDS(KEY));
 }
 
 typedef struct {
     Cards discard;
-    int wanted, samples;
+    int bonus_count, samples;
 } Bonus;
 
-/* One pick of the bonus: `wanted` cards of `cards`, moved to its front. */
-static void pick(Rng *rng, Card cards[], int number, int wanted) {
-    for (int i = 0; i < wanted; i++) {
-        int at = i + rng_below(rng, number - i);
-        Card card = cards[at];
-        cards[at] = cards[i];
+/* Moves `bonus_count` random cards to the front of `cards`. */
+static void sample_to_front(Rng *rng, Card cards[], int card_count, int bonus_count) {
+    for (int i = 0; i < bonus_count; i++) {
+        int index = i + rng_below(rng, card_count - i);
+        Card card = cards[index];
+        cards[index] = cards[i];
         cards[i] = card;
     }
 }
 
-static Worth worth_with(Search *search, End end, const Card cards[], int wanted, unsigned lying,
-                        Sums *sums) {
+static LeafValue evaluate_with_banked_cards(TurnSearch *search, TurnEnd end, const Card cards[],
+                                            int bonus_count, unsigned area_suits, Sums *sums) {
     int16_t keys[SUITS];
     memcpy(keys, end.keys, sizeof keys);
-    for (int i = 0; i < wanted; i++) {
+    for (int i = 0; i < bonus_count; i++) {
         keys[suit_of(cards[i])] += (int16_t)(OTHER * PLACE_DIGIT[cards[i] % RANKS]);
     }
     end.keys = keys;
-    return worth(search, &end, lying, sums);
+    return evaluate_turn_end(search, &end, area_suits, sums);
 }
 
-/* The mean over seeded picks; exact where the discard pile holds no choice. */
-static Worth worth_with_bonus(Search *search, const End *end, Bonus bonus, unsigned lying,
-                              Sums *sums) {
+/* The mean value over sampled picks; it is exact if the discard pile leaves no choice. The seed
+ * depends on the cards only, so that all branches of a search sample the same picks, and Python
+ * finds the same ones. */
+static LeafValue evaluate_with_bonus(TurnSearch *search, const TurnEnd *end, Bonus bonus,
+                                     unsigned area_suits, Sums *sums) {
     Card cards[DECK];
-    int number = 0;
-    for (Cards rest = bonus.discard; rest; rest &= rest - 1) cards[number++] = lowest(rest);
-    if (number <= bonus.wanted) return worth_with(search, *end, cards, number, lying, sums);
-    Rng rng = {bonus.discard + (uint64_t)bonus.wanted};
-    Worth mean = {0, 0};
-    for (int i = 0; i < bonus.samples; i++) {
-        pick(&rng, cards, number, bonus.wanted);
-        Worth one = worth_with(search, *end, cards, bonus.wanted, lying, sums);
-        mean.chance += one.chance;
-        mean.sum += one.sum;
+    int card_count = 0;
+    for (Cards rest = bonus.discard; rest; rest &= rest - 1) cards[card_count++] = lowest(rest);
+    if (card_count <= bonus.bonus_count) {
+        return evaluate_with_banked_cards(search, *end, cards, card_count, area_suits, sums);
     }
-    mean.chance /= bonus.samples;
-    mean.sum /= bonus.samples;
+    Rng rng = {bonus.discard + (uint64_t)bonus.bonus_count};
+    LeafValue mean = {0, 0};
+    for (int i = 0; i < bonus.samples; i++) {
+        sample_to_front(&rng, cards, card_count, bonus.bonus_count);
+        LeafValue sample_value =
+            evaluate_with_banked_cards(search, *end, cards, bonus.bonus_count, area_suits, sums);
+        mean.win_probability += sample_value.win_probability;
+        mean.log_odds += sample_value.log_odds;
+    }
+    mean.win_probability /= bonus.samples;
+    mean.log_odds /= bonus.samples;
     return mean;
 }
 
-static Worth stop_worth(Search *search, const Turn *turn, int samples, unsigned lying,
-                        Sums *sums) {
-    End end = {turn->stop, turn->pile, turn->known};
-    if (!treasure(turn->area)) return worth(search, &end, lying, sums);
-    Bonus bonus = {turn->discard, turn->lying, samples};
-    return worth_with_bonus(search, &end, bonus, lying, sums);
+static LeafValue evaluate_stop(TurnSearch *search, const SimulatedTurn *turn, int samples,
+                               unsigned area_suits, Sums *sums) {
+    TurnEnd end = {turn->stop, turn->pile, turn->known_top};
+    if (!holds_chest_and_key(turn->area)) return evaluate_turn_end(search, &end, area_suits, sums);
+    Bonus bonus = {turn->discard, turn->area_size, samples};
+    return evaluate_with_bonus(search, &end, bonus, area_suits, sums);
 }
 
-double end_value(Search *search, Cards own, const Table *next) {
+double turn_end_value(TurnSearch *search, Cards own_bank, const Table *next) {
     int16_t keys[SUITS];
     Cards mover = next->bank[next->player];
     for (Suit suit = 0; suit < SUITS; suit++) {
-        keys[suit] = (int16_t)suit_key(suit, mover, own, next->pile);
+        keys[suit] = (int16_t)suit_key(suit, mover, own_bank, next->pile);
     }
-    End end = {keys, next->pile, next->known_top};
+    TurnEnd end = {keys, next->pile, next->known_top};
     Sums sums;
-    return worth(search, &end, 0, &sums).chance;
+    return evaluate_turn_end(search, &end, 0, &sums).win_probability;
 }
 
-double stop_value(Search *search, const Turn *turn, int samples) {
+double stop_value(TurnSearch *search, const SimulatedTurn *turn, int samples) {
     Sums sums;
-    return stop_worth(search, turn, samples, 0, &sums).chance;
+    return evaluate_stop(search, turn, samples, 0, &sums).win_probability;
 }
 
-static Worth bust_worth(Search *search, const Turn *turn, Card card) {
-    End end = {turn->bust, turn->pile, turn->known};
+static LeafValue evaluate_bust(TurnSearch *search, const SimulatedTurn *turn, Card card) {
+    TurnEnd end = {turn->bust, turn->pile, turn->known_top};
     Sums sums;
-    if (!treasure(turn->saved)) return worth(search, &end, 0, &sums);
-    Cards thrown = (turn->area & ~turn->saved) | BIT(card);
-    Bonus bonus = {turn->discard | thrown, turn->rescued, search->limits.samples};
-    return worth_with_bonus(search, &end, bonus, 0, &sums);
+    if (!holds_chest_and_key(turn->saved)) return evaluate_turn_end(search, &end, 0, &sums);
+    Cards bust_cards = (turn->area & ~turn->saved) | BIT(card);
+    Bonus bonus = {turn->discard | bust_cards, turn->saved_count, search->limits.samples};
+    return evaluate_with_bonus(search, &end, bonus, 0, &sums);
 }
 
-double bust_value(Search *search, const Turn *turn, Card card) {
-    return bust_worth(search, turn, card).chance;
+double bust_value(TurnSearch *search, const SimulatedTurn *turn, Card card) {
+    return evaluate_bust(search, turn, card).win_probability;
 }
 
-static Worth bust_worth_by(Search *search, const Turn *turn, Card card) {
-    Turn after = *turn;
-    leave_pile(&after, card);
-    return bust_worth(search, &after, card);
+static LeafValue evaluate_bust_draw(TurnSearch *search, const SimulatedTurn *turn, Card card) {
+    SimulatedTurn next_turn = *turn;
+    remove_draw_pile_card(&next_turn, card);
+    return evaluate_bust(search, &next_turn, card);
 }
 
-double bust_by(Search *search, const Turn *turn, Card card) {
-    return bust_worth_by(search, turn, card).chance;
+double bust_draw_value(TurnSearch *search, const SimulatedTurn *turn, Card card) {
+    return evaluate_bust_draw(search, turn, card).win_probability;
 }
 
-/* --- nothing pending: stop, or what drawing on is learned to be worth --- */
+/* --- the learned value of drawing on --- */
 
-static int size_index(const Turn *turn) { return turn->lying < SIZES ? turn->lying : SIZES - 1; }
-
-static int risk_index(const Turn *turn) {
-    return 16 * count(turn->pile & cards_of(turn->suits)) / turn->left;
+static int size_index(const SimulatedTurn *turn) {
+    return turn->area_size < PLAY_AREA_SIZES ? turn->area_size : PLAY_AREA_SIZES - 1;
 }
 
-int64_t on_sum(const Model *model, Sums sums, const Turn *turn, int64_t stop_sum) {
-    int64_t hope = (-stop_sum >> 20) + HOPES / 2;
-    hope = hope < 0 ? 0 : hope >= HOPES ? HOPES - 1 : hope;
-    return (sums.on + model->size[size_index(turn)] + model->left[left_index(turn->left)] +
+static int risk_index(const SimulatedTurn *turn) {
+    return 16 * count(turn->pile & cards_of_suits(turn->area_suits)) / turn->pile_count;
+}
+
+int64_t continuation_log_odds(const Model *model, Sums sums, const SimulatedTurn *turn,
+                              int64_t stop_log_odds) {
+    int64_t hope = (-stop_log_odds >> 20) + HOPE_STEPS / 2;
+    hope = hope < 0 ? 0 : hope >= HOPE_STEPS ? HOPE_STEPS - 1 : hope;
+    return (sums.continuation + model->size[size_index(turn)] +
+            model->pile_count[pile_count_index(turn->pile_count)] +
             model->risk[risk_index(turn)] + model->hope[hope]) *
-           KNOT_PARTS;
+           KNOT_STEPS;
 }
 
-Seen seen_going_on(const Turn *turn, const DrawingOn *on, int64_t sum) {
-    Seen seen = seen_as(TURN_GOES_ON, turn->stop, turn->left, on->sums.lead, sum);
-    seen.lying = (int16_t)turn->suits;
-    seen.risk = (int16_t)risk_index(turn);
-    seen.size = (int16_t)size_index(turn);
-    int rescued = turn->rescued + 1 < RESCUES ? turn->rescued + 1 : RESCUES - 1;
-    seen.rescued = turn->anchored ? (int16_t)rescued : 0;
-    seen.stop = steps_of(-on->stop_sum);
-    seen.bust = steps_of(-on->bust_sum);
-    return seen;
+NetworkInput continuation_input(const SimulatedTurn *turn, const Continuation *continuation,
+                                int64_t log_odds) {
+    int lead = continuation->sums.lead;
+    NetworkInput input =
+        network_input(TURN_GOES_ON, turn->stop, turn->pile_count, lead, log_odds);
+    input.area_suits = (int16_t)turn->area_suits;
+    input.risk = (int16_t)risk_index(turn);
+    input.size = (int16_t)size_index(turn);
+    int rescued =
+        turn->saved_count + 1 < RESCUED_COUNTS ? turn->saved_count + 1 : RESCUED_COUNTS - 1;
+    input.rescued = turn->anchored ? (int16_t)rescued : 0;
+    input.stop = log_odds_steps(-continuation->stop_log_odds);
+    input.bust = log_odds_steps(-continuation->bust_log_odds);
+    return input;
 }
 
-DrawingOn weigh_drawing_on(Search *search, const Turn *turn, double *stop) {
-    DrawingOn on;
-    Worth stopped = stop_worth(search, turn, search->limits.samples, turn->suits, &on.sums);
-    Cards busting = turn->pile & cards_of(turn->suits);
-    *stop = stopped.chance;
-    on.stop_sum = stopped.sum;
-    on.risk = (double)count(busting) / turn->left;
-    Worth bust = {0.0, stopped.sum};
-    if (busting) bust = bust_worth_by(search, turn, lowest(busting));
-    on.bust = bust.chance;
-    on.bust_sum = bust.sum;
-    int64_t sum = on_sum(search->memo->model, on.sums, turn, on.stop_sum) - on.stop_sum;
+Continuation estimate_draw_and_stop_values(TurnSearch *search, const SimulatedTurn *turn,
+                                           double *stop) {
+    Continuation continuation;
+    LeafValue stop_leaf =
+        evaluate_stop(search, turn, search->limits.samples, turn->area_suits, &continuation.sums);
+    Cards busting = turn->pile & cards_of_suits(turn->area_suits);
+    *stop = stop_leaf.win_probability;
+    continuation.stop_log_odds = stop_leaf.log_odds;
+    continuation.risk = (double)count(busting) / turn->pile_count;
+    LeafValue bust_leaf = {0.0, stop_leaf.log_odds};
+    if (busting) bust_leaf = evaluate_bust_draw(search, turn, lowest(busting));
+    continuation.bust = bust_leaf.win_probability;
+    continuation.bust_log_odds = bust_leaf.log_odds;
+    int64_t log_odds = continuation_log_odds(search->terms->model, continuation.sums, turn,
+                                             continuation.stop_log_odds) -
+                       continuation.stop_log_odds;
     if (search->layer) {
-        Seen seen = seen_going_on(turn, &on, sum);
-        sum += layer_sum(search->layer, &seen, sum);
+        NetworkInput input = continuation_input(turn, &continuation, log_odds);
+        log_odds += layer_sum(search->layer, &input, log_odds);
     }
-    on.value = (1.0 - on.risk) * chance_of(sum) + on.risk * on.bust;
-    return on;
+    continuation.value = (1.0 - continuation.risk) * win_probability(log_odds) +
+                         continuation.risk * continuation.bust;
+    return continuation;
 }
 
-DrawingOn drawing_on(Search *search, const Turn *turn) {
+Continuation estimate_continuation(TurnSearch *search, const SimulatedTurn *turn) {
     double stop;
-    return weigh_drawing_on(search, turn, &stop);
+    return estimate_draw_and_stop_values(search, turn, &stop);
 }

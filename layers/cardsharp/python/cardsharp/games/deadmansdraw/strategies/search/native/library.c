@@ -1,87 +1,113 @@
-/* What compiled_search.py calls: the value of a turn under way, and of each card to come. */
+/* The functions that compiled_search.py calls: values of a turn in progress, and of each card to
+ * come. */
 #include <stdlib.h>
 
 #include "exact.h"
 #include "leaves.h"
 
-/* A turn as sets of cards, none of them in two; `saved` is what lies before the Anchor. What else there
- * is to know of a turn follows from them. */
+/* A question about a turn. No card is in two of its sets; all else about the turn follows from
+ * them. */
 typedef struct {
-    Places places;
-    int32_t known; /* the next card, or NO_CARD */
+    TurnSets turn;
+    int32_t known_top; /* the next card, or NO_CARD */
     int32_t question;
-    int32_t card, owed, level, samples; /* where the question needs them */
+    int32_t card, kraken_draws, level, samples; /* 0 if the question does not need them */
 } Query;
 
-enum { PLACING, DRAWING, STOPPING, GOING_ON, DRAWING_OR_STOPPING, DRAWN, OFFERED, SHOWN };
+/* Kinds of questions, in the order of compiled_search.py. */
+enum {
+    PLACING,
+    DRAWING,
+    STOPPING,
+    GOING_ON,
+    DRAWING_OR_STOPPING,
+    DRAWABLE_CARDS,
+    MAP_CARDS,
+    ORACLE_CARDS,
+};
 
-/* The twin in Python asks for a library of its own number alone. */
+/* compiled_search.py uses a library only if this is its own version. */
 enum { VERSION = 2 };
 int library_version(void) { return VERSION; }
 
-static Turn turn_at(const Query *query) {
-    const Places *at = &query->places;
-    Turn turn = {.own = at->own, .other = at->other, .pile = at->pile, .discard = at->discard,
-                 .area = at->area, .saved = at->saved, .known = (Card)query->known};
-    turn.left = (int8_t)count(at->pile);
-    turn.lying = (int8_t)count(at->area);
-    turn.rescued = (int8_t)count(at->saved);
-    turn.anchored = at->area & SUIT_MASK(ANCHOR);
+static SimulatedTurn turn_of_query(const Query *query) {
+    const TurnSets *sets = &query->turn;
+    SimulatedTurn turn = {
+        .own_bank = sets->own_bank,
+        .opponent_bank = sets->opponent_bank,
+        .pile = sets->pile,
+        .discard = sets->discard,
+        .area = sets->area,
+        .saved = sets->saved,
+        .known_top = (Card)query->known_top,
+    };
+    turn.pile_count = (int8_t)count(sets->pile);
+    turn.area_size = (int8_t)count(sets->area);
+    turn.saved_count = (int8_t)count(sets->saved);
+    turn.anchored = sets->area & SUIT_CARDS(ANCHOR);
     for (Suit suit = 0; suit < SUITS; suit++) {
-        turn.stop[suit] = (int16_t)suit_key(suit, at->other, at->own | at->area, at->pile);
-        turn.bust[suit] = (int16_t)suit_key(suit, at->other, at->own | at->saved, at->pile);
-        if (at->area & SUIT_MASK(suit)) turn.suits |= 1u << suit;
+        turn.stop[suit] = (int16_t)suit_key(suit, sets->opponent_bank,
+                                            sets->own_bank | sets->area, sets->pile);
+        turn.bust[suit] = (int16_t)suit_key(suit, sets->opponent_bank,
+                                            sets->own_bank | sets->saved, sets->pile);
+        if (sets->area & SUIT_CARDS(suit)) turn.area_suits |= 1u << suit;
     }
     return turn;
 }
 
-static double answer(Search *search, const Query *query, const Turn *at, double values[DECK]) {
+static double answer_query(TurnSearch *search, const Query *query, const SimulatedTurn *turn,
+                           double values[DECK]) {
     switch (query->question) {
         case PLACING:
-            return place_value(search, at, (Card)query->card, query->owed, query->level);
-        case DRAWING: return draw_value(search, at, query->owed, query->level);
-        case STOPPING: return stop_value(search, at, query->samples);
-        case GOING_ON: return going_on_value(search, at, query->owed, query->level);
+            return placing_value(search, turn, (Card)query->card, query->kraken_draws,
+                                 query->level);
+        case DRAWING: return draw_value(search, turn, query->kraken_draws, query->level);
+        case STOPPING: return stop_value(search, turn, query->samples);
+        case GOING_ON:
+            return kraken_draws_value(search, turn, query->kraken_draws, query->level);
         case DRAWING_OR_STOPPING:
-            return values[0] = weigh_drawing_on(search, at, &values[1]).value;
-        case DRAWN: weigh_drawn(search, at, query->owed, values); break;
-        case OFFERED: weigh_offered(search, at, values); break;
-        case SHOWN: weigh_shown(search, at, query->owed, values); break;
+            return values[0] = estimate_draw_and_stop_values(search, turn, &values[1]).value;
+        case DRAWABLE_CARDS: evaluate_draws(search, turn, query->kraken_draws, values); break;
+        case MAP_CARDS: evaluate_map_cards(search, turn, values); break;
+        case ORACLE_CARDS: evaluate_shown_cards(search, turn, query->kraken_draws, values); break;
         default: break;
     }
     return 0.0;
 }
 
-/* The answer; each card's value, or that of drawing and of stopping, goes to `values`,
- * and behind them the number of ends of turns that were looked at. */
-double search_answer(Search *search, const Limits *limits, const Query *query, double values[DECK + 1]) {
-    Turn turn = turn_at(query);
+/* Returns the answer. The values of cards, or of drawing and of stopping, go to `values`,
+ * followed by the number of evaluated ends of turns. */
+double search_answer(TurnSearch *search, const SearchLimits *limits, const Query *query,
+                     double values[DECK + 1]) {
+    SimulatedTurn turn = turn_of_query(query);
     search->limits = *limits;
     search->nodes = 0;
-    double value = answer(search, query, &turn, values);
+    double value = answer_query(search, query, &turn, values);
     values[DECK] = (double)search->nodes;
     return value;
 }
 
-/* A search by a model; the `layer` of a network beside it, or NULL, it does not free. */
-Search *search_beside(const Model *model, Layer *layer) {
-    Search *search = calloc(1, sizeof *search);
-    search->memo = memo_new(model);
+/* A search with a model. `layer` is the network beside it or NULL; the search does not free it. */
+TurnSearch *search_beside(const Model *model, Layer *layer) {
+    TurnSearch *search = calloc(1, sizeof *search);
+    search->terms = suit_term_cache_new(model);
     search->layer = layer;
     return search;
 }
 
-void search_beside_free(Search *search) {
-    memo_free(search->memo);
+void search_beside_free(TurnSearch *search) {
+    suit_term_cache_free(search->terms);
     free(search);
 }
 
-double exact_answer(Exact *exact, const Query *query) {
-    const Places *at = &query->places;
+double exact_answer(ExactSolver *exact, const Query *query) {
+    const TurnSets *sets = &query->turn;
     switch (query->question) {
-        case PLACING: return exact_placing(exact, at, (Card)query->card, query->owed);
-        case DRAWING: return exact_drawing(exact, at, (Card)query->known, query->owed);
-        case STOPPING: return exact_stopping(exact, at, (Card)query->known);
-        default: return exact_going_on(exact, at, query->owed);
+        case PLACING:
+            return exact_placing_value(exact, sets, (Card)query->card, query->kraken_draws);
+        case DRAWING:
+            return exact_drawing_value(exact, sets, (Card)query->known_top, query->kraken_draws);
+        case STOPPING: return exact_stopping_value(exact, sets, (Card)query->known_top);
+        default: return exact_kraken_draws_value(exact, sets, query->kraken_draws);
     }
 }

@@ -1,4 +1,4 @@
-/* Sums of the learned numbers: see model.h. */
+/* Sums of the learned weights (model.h). */
 #include "model.h"
 
 #include <math.h>
@@ -7,100 +7,103 @@
 
 const int16_t PLACE_DIGIT[RANKS] = {1, 4, 16, 64, 256, 1024};
 
-Memo *memo_new(const Model *model) {
-    Memo *memo = calloc(1, sizeof *memo);
-    memo->model = model;
-    return memo;
+SuitTermCache *suit_term_cache_new(const Model *model) {
+    SuitTermCache *cache = calloc(1, sizeof *cache);
+    cache->model = model;
+    return cache;
 }
 
-void memo_free(Memo *memo) { free(memo); }
-
+void suit_term_cache_free(SuitTermCache *cache) { free(cache); }
 
 int suit_key(Suit suit, Cards mover, Cards other, Cards pile) {
     int key = 0;
     for (int rank = 0; rank < RANKS; rank++) {
         Cards bit = BIT(RANKS * suit + rank);
-        int place = mover & bit ? MOVER : other & bit ? OTHER : pile & bit ? PILE : GONE;
+        int place = mover & bit ? MOVER : other & bit ? OTHER : pile & bit ? PILE : DISCARDED;
         key += place * PLACE_DIGIT[rank];
     }
     return key;
 }
 
-void knot_of(int left, int *knot, int *part) {
-    *knot = left < 8 ? 0 : left < 16 ? 1 : 2;
-    *part = left < 16 ? (left & 7) * 4 : left < 48 ? left - 16 : KNOT_PARTS;
+void knot_and_next_share(int pile_count, int *knot, int *share) {
+    *knot = pile_count < 8 ? 0 : pile_count < 16 ? 1 : 2;
+    *share = pile_count < 16   ? (pile_count & 7) * 4
+             : pile_count < 48 ? pile_count - 16
+                               : KNOT_STEPS;
 }
 
-int lead_index(int lead) { return lead < -30 ? 0 : lead > 30 ? LEADS - 1 : lead + 30; }
+int lead_index(int lead) { return lead < -30 ? 0 : lead > 30 ? LEAD_COUNT - 1 : lead + 30; }
 
-static int points(Suit suit, int top) { return top ? top + (suit == MERMAID ? 3 : 1) : 0; }
+static int stack_points(Suit suit, int top) { return top ? top + (suit == MERMAID ? 3 : 1) : 0; }
 
-static void work_out(const Model *model, Suit suit, int key, SuitPart *part) {
-    int top[4] = {0}, number[4] = {0};
+static void compute_terms(const Model *model, Suit suit, int key, SuitTerms *terms) {
+    int tops[4] = {0}, counts[4] = {0};
     for (int rank = 0; rank < RANKS; rank++) {
         int place = key / PLACE_DIGIT[rank] & 3;
-        top[place] = rank + 1;
-        number[place]++;
+        tops[place] = rank + 1;
+        counts[place]++;
     }
     for (int knot = 0; knot < KNOTS; knot++) {
-        part->value[knot] = model->table[knot][suit][top[MOVER]][top[OTHER]][top[PILE]];
+        terms->value[knot] = model->table[knot][suit][tops[MOVER]][tops[OTHER]][tops[PILE]];
         for (int rank = 0; rank < RANKS; rank++) {
             int place = key / PLACE_DIGIT[rank] & 3;
-            if (place) part->value[knot] += model->place[knot][suit][rank][place - 1];
+            if (place) terms->value[knot] += model->place[knot][suit][rank][place - 1];
         }
     }
-    part->on[0] = model->wanted[suit][top[OTHER]][top[MOVER]][top[PILE]] +
-                  model->unseen[suit][number[PILE]];
-    part->on[1] = model->lying[suit][top[OTHER]][number[PILE]];
-    part->lead = (int16_t)(points(suit, top[MOVER]) - points(suit, top[OTHER]));
-    part->ready = true;
+    terms->continuation[0] = model->missing_suit[suit][tops[OTHER]][tops[MOVER]][tops[PILE]] +
+                             model->unseen[suit][counts[PILE]];
+    terms->continuation[1] = model->played_suit[suit][tops[OTHER]][counts[PILE]];
+    terms->lead = (int16_t)(stack_points(suit, tops[MOVER]) - stack_points(suit, tops[OTHER]));
+    terms->is_ready = true;
 }
 
-static void add(Sums *sums, const SuitPart *part, int left, bool lies) {
+static void add_terms(Sums *sums, const SuitTerms *terms, int pile_count, bool is_in_area) {
     int knot, share;
-    knot_of(left, &knot, &share);
-    sums->value += (int64_t)part->value[knot] * (KNOT_PARTS - share) +
-                   (int64_t)part->value[knot + 1] * share;
-    sums->on += part->on[lies];
-    sums->lead += part->lead;
+    knot_and_next_share(pile_count, &knot, &share);
+    sums->value += (int64_t)terms->value[knot] * (KNOT_STEPS - share) +
+                   (int64_t)terms->value[knot + 1] * share;
+    sums->continuation += terms->continuation[is_in_area];
+    sums->lead += terms->lead;
 }
 
-Sums sum_suits(Memo *memo, const int16_t keys[SUITS], int left, unsigned lying) {
+Sums sum_suit_terms(SuitTermCache *cache, const int16_t keys[SUITS], int pile_count,
+                    unsigned area_suits) {
     Sums sums = {0, 0, 0};
     for (Suit suit = 0; suit < SUITS; suit++) {
-        SuitPart *part = &memo->parts[suit][keys[suit]];
-        if (!part->ready) work_out(memo->model, suit, keys[suit], part);
-        add(&sums, part, left, lying >> suit & 1);
+        SuitTerms *terms = &cache->terms[suit][keys[suit]];
+        if (!terms->is_ready) compute_terms(cache->model, suit, keys[suit], terms);
+        add_terms(&sums, terms, pile_count, area_suits >> suit & 1);
     }
     return sums;
 }
 
-Sums sum_afresh(const Model *model, const int16_t keys[SUITS], int left, unsigned lying) {
+Sums sum_uncached_suit_terms(const Model *model, const int16_t keys[SUITS], int pile_count,
+                             unsigned area_suits) {
     Sums sums = {0, 0, 0};
     for (Suit suit = 0; suit < SUITS; suit++) {
-        SuitPart part;
-        work_out(model, suit, keys[suit], &part);
-        add(&sums, &part, left, lying >> suit & 1);
+        SuitTerms terms;
+        compute_terms(model, suit, keys[suit], &terms);
+        add_terms(&sums, &terms, pile_count, area_suits >> suit & 1);
     }
     return sums;
 }
 
-int64_t value_sum(const Model *model, Sums sums, int left, Card known) {
-    int knot, part;
-    knot_of(left, &knot, &part);
+int64_t mover_log_odds(const Model *model, Sums sums, int pile_count, Card known_top) {
+    int knot, share;
+    knot_and_next_share(pile_count, &knot, &share);
     int64_t low = (int64_t)model->slope[knot] * sums.lead + model->base[knot];
     int64_t high = (int64_t)model->slope[knot + 1] * sums.lead + model->base[knot + 1];
-    if (known != NO_CARD) {
-        low += model->known[knot][suit_of(known)];
-        high += model->known[knot + 1][suit_of(known)];
+    if (known_top != NO_CARD) {
+        low += model->next_suit[knot][suit_of(known_top)];
+        high += model->next_suit[knot + 1][suit_of(known_top)];
     }
-    return sums.value + low * (KNOT_PARTS - part) + high * part +
-           (int64_t)model->lead[left_index(left)][lead_index(sums.lead)] * KNOT_PARTS;
+    return sums.value + low * (KNOT_STEPS - share) + high * share +
+           (int64_t)model->lead[pile_count_index(pile_count)][lead_index(sums.lead)] * KNOT_STEPS;
 }
 
-double chance_of(int64_t sum) {
-    const int64_t most = 30 * (int64_t)ONE;
-    if (sum > most) sum = most;
-    if (sum < -most) sum = -most;
-    return 1.0 / (1.0 + exp(-((double)sum * (1.0 / ONE))));
+double win_probability(int64_t log_odds) {
+    const int64_t max_log_odds = 30 * (int64_t)FIXED_POINT_ONE;
+    if (log_odds > max_log_odds) log_odds = max_log_odds;
+    if (log_odds < -max_log_odds) log_odds = -max_log_odds;
+    return 1.0 / (1.0 + exp(-((double)log_odds * (1.0 / FIXED_POINT_ONE))));
 }

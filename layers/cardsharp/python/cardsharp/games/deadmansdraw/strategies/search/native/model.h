@@ -1,83 +1,95 @@
-/* The learned numbers of `captain` and the integer sums that they are read as.
+/* The learned weights of captain's value model, and the integer sums in which they are used.
  *
- * The twin of strategies/search/value_model.py: same layout, same sums. Numbers
- * are whole multiples of 2^-16, so that sums are exact and equal in both languages whatever their
- * order.
- */
+ * It is the twin of strategies/search/value_model.py, with the same layout and the same sums.
+ * Weights are integer multiples of 2^-16, so that sums are exact and equal in both languages in
+ * any order. */
 #ifndef CARDSHARP_MODEL_H
 #define CARDSHARP_MODEL_H
 
 #include "core.h"
 
 enum {
-    KNOTS = 4,        /* V is learned for 0, 8, 16 and 48 cards left, and linear in between */
-    KNOT_PARTS = 32,
-    TOPS = RANKS + 1, /* no card, or a rank */
-    PLACES = 3,       /* mover's bank, other's bank, draw pile */
-    LEFTS = 51,
-    LEADS = 61,       /* leads from -30 to 30 */
-    SIZES = 11,
-    RISKS = 17,
-    HOPES = 12,
-    KEYS = 4096,      /* states of a suit: 4 places for each of 6 cards */
-    ONE = 1 << 21,    /* 1.0 of a sum: 2^16 * KNOT_PARTS */
+    /* sizes of the draw pile for which V is learned: 0, 8, 16 and 48; others are interpolated */
+    KNOTS = 4,
+    KNOT_STEPS = 32,
+    TOP_VALUES = RANKS + 1, /* no card, or the rank of a top */
+    PLACES = 3,             /* the mover's bank, the other bank, the draw pile */
+    CARD_COUNTS = 51,
+    LEAD_COUNT = 61,        /* from -30 to 30 points; a greater lead counts as 30 */
+    PLAY_AREA_SIZES = 11,
+    RISK_STEPS = 17,
+    HOPE_STEPS = 12,
+    KEYS = 4096,            /* keys of a suit: 4 places for each of 6 cards */
+    FIXED_POINT_ONE = 1 << 21, /* the value 1.0 of a sum: 2^16 * KNOT_STEPS */
 };
 
-/* Where a card is, as the digit of its suit's key (base 4, lowest card first). */
-enum { GONE, MOVER, OTHER, PILE };
+/* The place of a card, as the base-4 digit of its suit's key; the lowest card has the lowest
+ * digit. */
+enum { DISCARDED, MOVER, OTHER, PILE };
 
 typedef struct {
-    /* V: the chance of the player whose turn begins */
-    int32_t table[KNOTS][SUITS][TOPS][TOPS][TOPS]; /* mover's top, other's top, best of the pile */
+    /* --- V, the log-odds of the player whose turn begins --- */
+    /* by the mover's top, the other top, and the best card of the draw pile */
+    int32_t table[KNOTS][SUITS][TOP_VALUES][TOP_VALUES][TOP_VALUES];
     int32_t place[KNOTS][SUITS][RANKS][PLACES];
-    int32_t known[KNOTS][SUITS]; /* suit of the next card, where an Oracle has shown it */
-    int32_t slope[KNOTS];        /* by point of lead */
+    /* by the suit of the next card if it is known; value_model.py calls it `known` */
+    int32_t next_suit[KNOTS][SUITS];
+    int32_t slope[KNOTS]; /* for each point of the lead */
     int32_t base[KNOTS];
-    int32_t lead[LEFTS][LEADS];
-    /* D: what drawing on adds to stopping, in a turn that does not bust */
-    int32_t wanted[SUITS][TOPS][TOPS][TOPS]; /* a suit that does not lie in the play area */
-    int32_t unseen[SUITS][TOPS];             /* the same by number of its cards in the pile */
-    int32_t lying[SUITS][TOPS][TOPS];        /* one that does: own top, number in the pile */
-    int32_t size[SIZES];
-    int32_t left[LEFTS];
-    int32_t risk[RISKS];
-    int32_t hope[HOPES];
+    int32_t lead[CARD_COUNTS][LEAD_COUNT];
+    /* --- D, the log-odds that drawing on adds to stopping, in a turn that does not bust --- */
+    /* a suit that is missing in the play area, by its tops; value_model.py calls it `wanted` */
+    int32_t missing_suit[SUITS][TOP_VALUES][TOP_VALUES][TOP_VALUES];
+    /* the same, by the number of its cards in the draw pile */
+    int32_t unseen[SUITS][TOP_VALUES];
+    /* a suit of the play area, by the own top and the number in the draw pile; value_model.py
+     * calls it `lying` */
+    int32_t played_suit[SUITS][TOP_VALUES][TOP_VALUES];
+    int32_t size[PLAY_AREA_SIZES];
+    int32_t pile_count[CARD_COUNTS];
+    int32_t risk[RISK_STEPS];
+    int32_t hope[HOPE_STEPS];
 } Model;
 
-enum { NUMBERS = sizeof(Model) / sizeof(int32_t) };
+enum { WEIGHT_COUNT = sizeof(Model) / sizeof(int32_t) };
 
-/* What a suit adds to the sums, by its key: worked out when first asked for. */
+/* The terms of a suit's key in the sums; they are computed on first use. */
 typedef struct {
     int32_t value[KNOTS];
-    int32_t on[2]; /* for D: not lying, lying */
-    int16_t lead;  /* points of mover minus points of other */
-    bool ready;
-} SuitPart;
+    int32_t continuation[2]; /* for D: the suit is missing in the play area, or is in it */
+    int16_t lead;            /* the mover's points minus the other player's */
+    bool is_ready;
+} SuitTerms;
 
 typedef struct {
     const Model *model;
-    SuitPart parts[SUITS][KEYS];
-} Memo;
+    SuitTerms terms[SUITS][KEYS];
+} SuitTermCache;
 
-typedef struct { int64_t value, on; int lead; } Sums;
+typedef struct { int64_t value, continuation; int lead; } Sums;
 
 extern const int16_t PLACE_DIGIT[RANKS]; /* 4^rank */
 
-Memo *memo_new(const Model *model);
-void memo_free(Memo *memo);
+SuitTermCache *suit_term_cache_new(const Model *model);
+void suit_term_cache_free(SuitTermCache *cache);
 
-/* The key of `suit` with these cards in these places. */
+/* The key of a suit; each argument is a set that has the cards of one place. */
 int suit_key(Suit suit, Cards mover, Cards other, Cards pile);
-/* Sums over all suits; `lying` are the suits of the play area, for D. */
-Sums sum_suits(Memo *memo, const int16_t keys[SUITS], int left, unsigned lying);
-/* The same without the memo, for weights that are just moving. */
-Sums sum_afresh(const Model *model, const int16_t keys[SUITS], int left, unsigned lying);
-/* The log-odds of the mover, times ONE. */
-int64_t value_sum(const Model *model, Sums sums, int left, Card known);
-double chance_of(int64_t sum);
-void knot_of(int left, int *knot, int *part);
+/* Sums over all suits. `area_suits` has a bit for each suit in the play area, for D. */
+Sums sum_suit_terms(SuitTermCache *cache, const int16_t keys[SUITS], int pile_count,
+                    unsigned area_suits);
+/* The same without the cache, for weights that change during training. */
+Sums sum_uncached_suit_terms(const Model *model, const int16_t keys[SUITS], int pile_count,
+                             unsigned area_suits);
+/* The log-odds V of the mover in FIXED_POINT_ONE; `known_top` is the next card or NO_CARD. */
+int64_t mover_log_odds(const Model *model, Sums sums, int pile_count, Card known_top);
+double win_probability(int64_t log_odds);
+/* The knot at or below a pile count, and the share of the next one in 32nds. */
+void knot_and_next_share(int pile_count, int *knot, int *share);
 int lead_index(int lead);
-/* The row of a number of cards left, for tables that end with the pile of a usual match. */
-static inline int left_index(int left) { return left < LEFTS ? left : LEFTS - 1; }
+/* The row of a pile count; counts above those of a normal match share the last row. */
+static inline int pile_count_index(int pile_count) {
+    return pile_count < CARD_COUNTS ? pile_count : CARD_COUNTS - 1;
+}
 
 #endif

@@ -1,4 +1,4 @@
-/* The search within a turn: see search.h. */
+/* The search within a turn (search.h). */
 #include "search.h"
 
 #include <stdlib.h>
@@ -6,337 +6,370 @@
 #include "exact.h"
 #include "leaves.h"
 
-/* --- nothing pending --- */
+/* --- without a pending effect --- */
 
-static double rest_value(Search *search, const Turn *turn, int level) {
-    if (!turn->left) return stop_value(search, turn, search->limits.samples);
+static double value_of_stop_or_draw(TurnSearch *search, const SimulatedTurn *turn, int level) {
+    if (!turn->pile_count) return stop_value(search, turn, search->limits.samples);
     double stop, on;
-    if (level <= search->limits.second_draws) {
+    if (level <= search->limits.max_second_draws) {
         stop = stop_value(search, turn, search->limits.samples);
         on = draw_value(search, turn, 0, level + 1);
     } else {
-        on = weigh_drawing_on(search, turn, &stop).value;
+        on = estimate_draw_and_stop_values(search, turn, &stop).value;
     }
     return on > stop ? on : stop;
 }
 
-/* Nothing to answer, but `owed` draws for a Kraken; from the second level on the last of them is
- * taken to be worth what drawing on is. */
-static double after(Search *search, const Turn *turn, int owed, int level) {
-    if (!owed || !turn->left) return rest_value(search, turn, level);
-    if (owed == 1 && level > 0) return drawing_on(search, turn).value;
-    return draw_value(search, turn, owed - 1, level ? level : 1);
+/* The value without a pending effect while `kraken_draws` draws are still due. Below the root,
+ * the last of these draws has the learned value of drawing on: to search it too would multiply
+ * the tree by the number of suits. */
+static double value_with_kraken_draws(TurnSearch *search, const SimulatedTurn *turn,
+                                      int kraken_draws, int level) {
+    if (!kraken_draws || !turn->pile_count) return value_of_stop_or_draw(search, turn, level);
+    if (kraken_draws == 1 && level > 0) return estimate_continuation(search, turn).value;
+    return draw_value(search, turn, kraken_draws - 1, level ? level : 1);
 }
 
 /* --- effects --- */
 
-static double place(Search *search, const Turn *turn, Card card, int owed, int level);
+static double value_of_placing(TurnSearch *search, const SimulatedTurn *turn, Card card,
+                               int kraken_draws, int level);
 
-static double hook(Search *search, const Turn *turn, Card card, int level) {
-    Turn taken = *turn;
-    leave_own(&taken, card);
-    return place(search, &taken, card, 0, level);
+static double value_of_hook_target(TurnSearch *search, const SimulatedTurn *turn, Card card,
+                                   int level) {
+    SimulatedTurn next_turn = *turn;
+    remove_bank_card(&next_turn, card);
+    return value_of_placing(search, &next_turn, card, 0, level);
 }
 
-static double sword(Search *search, const Turn *turn, Card card, int level) {
-    Turn taken = *turn;
-    leave_other(&taken, card);
-    return place(search, &taken, card, 0, level);
+static double value_of_sword_target(TurnSearch *search, const SimulatedTurn *turn, Card card,
+                                    int level) {
+    SimulatedTurn next_turn = *turn;
+    remove_opponent_card(&next_turn, card);
+    return value_of_placing(search, &next_turn, card, 0, level);
 }
 
-static double cannon(Search *search, const Turn *turn, Card card, int owed, int level) {
-    Turn shot = *turn;
-    leave_other(&shot, card);
-    shot.discard |= BIT(card);
-    return after(search, &shot, owed, level);
+static double value_of_cannon_target(TurnSearch *search, const SimulatedTurn *turn, Card card,
+                                     int kraken_draws, int level) {
+    SimulatedTurn next_turn = *turn;
+    remove_opponent_card(&next_turn, card);
+    next_turn.discard |= BIT(card);
+    return value_with_kraken_draws(search, &next_turn, kraken_draws, level);
 }
 
-static double map(Search *search, const Turn *turn, Card card, int level) {
-    Turn taken = *turn;
-    taken.discard &= ~BIT(card);
-    return place(search, &taken, card, 0, level);
+static double value_of_taking_map_card(TurnSearch *search, const SimulatedTurn *turn, Card card,
+                                       int level) {
+    SimulatedTurn next_turn = *turn;
+    next_turn.discard &= ~BIT(card);
+    return value_of_placing(search, &next_turn, card, 0, level);
 }
 
-static double best_answer(Search *search, const Turn *turn, Suit effect, int owed, int level) {
-    Cards targets = effect == HOOK     ? tops(turn->own)
-                    : effect == SWORD  ? sword_targets(turn->own, turn->other)
-                                       : tops(turn->other);
+static double best_target_value(TurnSearch *search, const SimulatedTurn *turn, Suit effect,
+                                int kraken_draws, int level) {
+    Cards targets = effect == HOOK    ? tops(turn->own_bank)
+                    : effect == SWORD ? sword_targets(turn->own_bank, turn->opponent_bank)
+                                      : tops(turn->opponent_bank);
     double best = -1.0;
     for (; targets; targets &= targets - 1) {
         Card card = lowest(targets);
-        double value = effect == HOOK    ? hook(search, turn, card, level)
-                       : effect == SWORD ? sword(search, turn, card, level)
-                                         : cannon(search, turn, card, owed, level);
+        double value =
+            effect == HOOK    ? value_of_hook_target(search, turn, card, level)
+            : effect == SWORD ? value_of_sword_target(search, turn, card, level)
+                              : value_of_cannon_target(search, turn, card, kraken_draws, level);
         if (value > best) best = value;
     }
     return best;
 }
 
-static bool brings_effect(Suit suit) {
+static bool has_effect(Suit suit) {
     return suit != ANCHOR && suit != KEY && suit != CHEST && suit != MERMAID;
 }
 
-/* Splits cards of one suit into groups of equal worth, each with the card that stands for it:
- * those that bring the own bank nothing, and the others, one by one where `finely` and their
- * suit has no effect. */
-typedef struct { Card card; int number; } Group;
+/* Cards of equal value, and the card that represents them. */
+typedef struct { Card card; int card_count; } CardGroup;
 
-static int group_suit(const Turn *turn, Suit suit, Cards cards, bool finely, Group groups[]) {
-    Card top = top_of(turn->own, suit);
+static int group_equivalent_cards(const SimulatedTurn *turn, Suit suit, Cards cards, bool is_fine,
+                                  CardGroup groups[]) {
+    Card top = top_of(turn->own_bank, suit);
     Cards idle = top == NO_CARD ? 0 : cards & (BIT(top) - 1), rising = cards & ~idle;
-    int number = 0;
-    if (idle) groups[number++] = (Group){top_of(idle, suit), count(idle)};
-    if (!rising) return number;
-    if (brings_effect(suit) || !finely) {
-        groups[number++] = (Group){middle(rising), count(rising)};
+    int group_count = 0;
+    if (idle) groups[group_count++] = (CardGroup){top_of(idle, suit), count(idle)};
+    if (!rising) return group_count;
+    if (has_effect(suit) || !is_fine) {
+        groups[group_count++] = (CardGroup){middle(rising), count(rising)};
     } else {
-        for (; rising; rising &= rising - 1) groups[number++] = (Group){lowest(rising), 1};
+        for (; rising; rising &= rising - 1) groups[group_count++] = (CardGroup){lowest(rising), 1};
     }
-    return number;
+    return group_count;
 }
 
-static int by_value(const void *a, const void *b) {
-    double one = *(const double *)a, two = *(const double *)b;
-    return (one > two) - (one < two);
+static int compare_values(const void *first, const void *second) {
+    double first_value = *(const double *)first, second_value = *(const double *)second;
+    return (first_value > second_value) - (first_value < second_value);
 }
 
-double best_of_sorted(const double values[], int number) {
-    int offered = number < MAP_OFFER ? number : MAP_OFFER;
-    double sum = 0.0, all = offered == 3   ? number * (number - 1) * (number - 2) / 6
-                            : offered == 2 ? number * (number - 1) / 2
-                                           : number;
-    for (int rank = offered - 1; rank < number; rank++) {
-        int ways = offered == 3 ? rank * (rank - 1) / 2 : offered == 2 ? rank : 1;
-        sum += ways * values[rank];
+double expected_best_of_sorted(const double values[], int value_count) {
+    int offer_size = value_count < MAP_OFFER ? value_count : MAP_OFFER;
+    double total = 0.0;
+    double offer_count = offer_size == 3   ? value_count * (value_count - 1) * (value_count - 2) / 6
+                         : offer_size == 2 ? value_count * (value_count - 1) / 2
+                                           : value_count;
+    for (int rank = offer_size - 1; rank < value_count; rank++) {
+        int way_count = offer_size == 3 ? rank * (rank - 1) / 2 : offer_size == 2 ? rank : 1;
+        total += way_count * values[rank];
     }
-    return sum / all;
+    return total / offer_count;
 }
 
-double best_of_offer(double values[], int number) {
-    qsort(values, (size_t)number, sizeof *values, by_value);
-    return best_of_sorted(values, number);
+double expected_best_of_three(double values[], int value_count) {
+    qsort(values, (size_t)value_count, sizeof *values, compare_values);
+    return expected_best_of_sorted(values, value_count);
 }
 
-static double map_to_come(Search *search, const Turn *turn, int level) {
+static double expected_map_value(TurnSearch *search, const SimulatedTurn *turn, int level) {
     double values[DECK];
-    int number = 0;
-    Group groups[RANKS];
+    int value_count = 0;
+    CardGroup groups[RANKS];
     for (Suit suit = 0; suit < SUITS; suit++) {
-        Cards cards = turn->discard & SUIT_MASK(suit);
+        Cards cards = turn->discard & SUIT_CARDS(suit);
         if (!cards) continue;
-        int found = 1;
-        if (turn->suits >> suit & 1) {
-            groups[0] = (Group){lowest(cards), count(cards)};
+        int group_count = 1;
+        if (turn->area_suits >> suit & 1) {
+            groups[0] = (CardGroup){lowest(cards), count(cards)};
         } else {
-            found = group_suit(turn, suit, cards, level <= 1, groups);
+            group_count = group_equivalent_cards(turn, suit, cards, level <= 1, groups);
         }
-        for (int i = 0; i < found; i++) {
-            double value = map(search, turn, groups[i].card, level);
-            for (int same = 0; same < groups[i].number; same++) values[number++] = value;
+        for (int i = 0; i < group_count; i++) {
+            double value = value_of_taking_map_card(search, turn, groups[i].card, level);
+            for (int copy = 0; copy < groups[i].card_count; copy++) values[value_count++] = value;
         }
     }
-    return best_of_offer(values, number);
+    return expected_best_of_three(values, value_count);
 }
 
-static double next_value(Search *search, const Turn *turn, Card card, int owed, int level) {
-    Turn drawn = *turn;
-    leave_pile(&drawn, card);
-    return place(search, &drawn, card, owed, level);
+static double value_of_drawn_card(TurnSearch *search, const SimulatedTurn *turn, Card card,
+                                  int kraken_draws, int level) {
+    SimulatedTurn next_turn = *turn;
+    remove_draw_pile_card(&next_turn, card);
+    return value_of_placing(search, &next_turn, card, kraken_draws, level);
 }
 
-static double oracle_to_come(Search *search, const Turn *turn, int owed, int level) {
-    double stop = stop_value(search, turn, search->limits.samples), sum = 0.0;
-    int duty = owed > 0 ? owed - 1 : 0;
+static double expected_oracle_value(TurnSearch *search, const SimulatedTurn *turn, int kraken_draws,
+                                    int level) {
+    double stop = stop_value(search, turn, search->limits.samples), total = 0.0;
+    int remaining_draws = kraken_draws > 0 ? kraken_draws - 1 : 0;
     for (Suit suit = 0; suit < SUITS; suit++) {
-        Cards cards = turn->pile & SUIT_MASK(suit);
+        Cards cards = turn->pile & SUIT_CARDS(suit);
         if (!cards) continue;
-        double value = turn->suits >> suit & 1
-                           ? stop
-                           : next_value(search, turn, middle(cards), duty, level);
-        sum += count(cards) * (value > stop ? value : stop);
+        double value =
+            turn->area_suits >> suit & 1
+                ? stop
+                : value_of_drawn_card(search, turn, middle(cards), remaining_draws, level);
+        total += count(cards) * (value > stop ? value : stop);
     }
-    return sum / turn->left;
+    return total / turn->pile_count;
 }
 
-/* The effect of the card that was laid last. */
-static double effect(Search *search, const Turn *turn, Suit suit, int owed, int level) {
+/* The value of the best answer to the effect of the card that was just placed. */
+static double effect_value(TurnSearch *search, const SimulatedTurn *turn, Suit suit,
+                           int kraken_draws, int level) {
     switch (suit) {
         case HOOK:
-            if (turn->own) return best_answer(search, turn, suit, 0, level);
+            if (turn->own_bank) return best_target_value(search, turn, suit, 0, level);
             break;
         case SWORD:
-            if (sword_targets(turn->own, turn->other)) {
-                return best_answer(search, turn, suit, 0, level);
+            if (sword_targets(turn->own_bank, turn->opponent_bank)) {
+                return best_target_value(search, turn, suit, 0, level);
             }
             break;
         case CANNON:
-            if (turn->other) return best_answer(search, turn, suit, owed, level);
+            if (turn->opponent_bank) {
+                return best_target_value(search, turn, suit, kraken_draws, level);
+            }
             break;
         case MAP:
-            if (turn->discard) return map_to_come(search, turn, level);
+            if (turn->discard) return expected_map_value(search, turn, level);
             break;
         case ORACLE:
-            if (turn->left) return oracle_to_come(search, turn, owed, level);
+            if (turn->pile_count) return expected_oracle_value(search, turn, kraken_draws, level);
             break;
-        case KRAKEN: return after(search, turn, KRAKEN_DRAWS, level);
+        case KRAKEN: return value_with_kraken_draws(search, turn, KRAKEN_DRAWS, level);
         default: break;
     }
-    return after(search, turn, owed, level);
+    return value_with_kraken_draws(search, turn, kraken_draws, level);
 }
 
-/* After `card`, already taken from its place, has come to the play area. */
-static double place(Search *search, const Turn *turn, Card card, int owed, int level) {
-    if (lies_in(turn, card)) return bust_value(search, turn, card);
-    Turn laid = *turn;
-    lay(&laid, card);
-    if (level >= search->limits.levels) return after(search, &laid, owed, level);
-    return effect(search, &laid, suit_of(card), owed, level + 1);
+/* The value after `card`, already taken from its place, came to the play area. */
+static double value_of_placing(TurnSearch *search, const SimulatedTurn *turn, Card card,
+                               int kraken_draws, int level) {
+    if (would_bust(turn, card)) return bust_value(search, turn, card);
+    SimulatedTurn next_turn = *turn;
+    place_card(&next_turn, card);
+    if (level >= search->limits.max_depth) {
+        return value_with_kraken_draws(search, &next_turn, kraken_draws, level);
+    }
+    return effect_value(search, &next_turn, suit_of(card), kraken_draws, level + 1);
 }
 
 /* --- drawing --- */
 
-static double draw_suit(Search *search, const Turn *turn, Suit suit, int owed, int level) {
-    Cards cards = turn->pile & SUIT_MASK(suit);
-    Group groups[RANKS] = {{middle(cards), count(cards)}};
-    int number = level ? 1 : group_suit(turn, suit, cards, true, groups);
-    double sum = 0.0;
-    for (int i = 0; i < number; i++) {
-        sum += groups[i].number * next_value(search, turn, groups[i].card, owed, level);
+static double sum_suit_draw_values(TurnSearch *search, const SimulatedTurn *turn, Suit suit,
+                                   int kraken_draws, int level) {
+    Cards cards = turn->pile & SUIT_CARDS(suit);
+    CardGroup groups[RANKS] = {{middle(cards), count(cards)}};
+    int group_count = level ? 1 : group_equivalent_cards(turn, suit, cards, true, groups);
+    double total = 0.0;
+    for (int i = 0; i < group_count; i++) {
+        total += groups[i].card_count * value_of_drawn_card(search, turn, groups[i].card,
+                                                             kraken_draws, level);
     }
-    return sum;
+    return total;
 }
 
-double draw_value(Search *search, const Turn *turn, int owed, int level) {
-    if (!turn->left) return stop_value(search, turn, search->limits.samples);
-    if (turn->known != NO_CARD) return next_value(search, turn, turn->known, owed, level);
-    double sum = 0.0;
-    Cards busting = turn->pile & cards_of(turn->suits);
-    if (busting && level) sum += count(busting) * bust_by(search, turn, lowest(busting));
+double draw_value(TurnSearch *search, const SimulatedTurn *turn, int kraken_draws, int level) {
+    if (!turn->pile_count) return stop_value(search, turn, search->limits.samples);
+    if (turn->known_top != NO_CARD) {
+        return value_of_drawn_card(search, turn, turn->known_top, kraken_draws, level);
+    }
+    double total = 0.0;
+    Cards busting = turn->pile & cards_of_suits(turn->area_suits);
+    if (busting && level) total += count(busting) * bust_draw_value(search, turn, lowest(busting));
     for (Suit suit = 0; suit < SUITS; suit++) {
-        Cards cards = turn->pile & SUIT_MASK(suit);
+        Cards cards = turn->pile & SUIT_CARDS(suit);
         if (!cards) continue;
-        if (!(turn->suits >> suit & 1)) {
-            sum += draw_suit(search, turn, suit, owed, level);
+        if (!(turn->area_suits >> suit & 1)) {
+            total += sum_suit_draw_values(search, turn, suit, kraken_draws, level);
         } else if (!level) {
-            sum += count(cards) * bust_by(search, turn, lowest(cards));
+            total += count(cards) * bust_draw_value(search, turn, lowest(cards));
         }
     }
-    return sum / turn->left;
+    return total / turn->pile_count;
 }
 
-double place_value(Search *search, const Turn *turn, Card card, int owed, int level) {
-    return place(search, turn, card, owed, level);
+double placing_value(TurnSearch *search, const SimulatedTurn *turn, Card card, int kraken_draws,
+                     int level) {
+    return value_of_placing(search, turn, card, kraken_draws, level);
 }
 
-double going_on_value(Search *search, const Turn *turn, int owed, int level) {
-    return after(search, turn, owed, level);
+double kraken_draws_value(TurnSearch *search, const SimulatedTurn *turn, int kraken_draws,
+                          int level) {
+    return value_with_kraken_draws(search, turn, kraken_draws, level);
 }
 
-/* --- every outcome of a chance --- */
+/* --- each card that chance may bring --- */
 
-/* The cards of one suit, each with the value of the card that stands for it; `from` the draw pile
- * or, of a Map, the discard pile. */
-static void weigh_suit(Search *search, const Turn *turn, Cards from, Suit suit, int owed,
-                       double values[DECK]) {
-    Cards cards = from & SUIT_MASK(suit);
-    Group groups[RANKS] = {{cards ? lowest(cards) : NO_CARD, count(cards)}};
-    int number = !cards ? 0 : turn->suits >> suit & 1 ? 1 : group_suit(turn, suit, cards, true, groups);
-    for (int i = 0; i < number; i++) {
+/* Writes the value of each card of one suit. `source` is the draw pile or, for a Map, the discard
+ * pile. */
+static void evaluate_suit_cards(TurnSearch *search, const SimulatedTurn *turn, Cards source,
+                                Suit suit, int kraken_draws, double values[DECK]) {
+    Cards cards = source & SUIT_CARDS(suit);
+    CardGroup groups[RANKS] = {{cards ? lowest(cards) : NO_CARD, count(cards)}};
+    int group_count = !cards                         ? 0
+                      : turn->area_suits >> suit & 1 ? 1
+                                                     : group_equivalent_cards(turn, suit, cards,
+                                                                              true, groups);
+    for (int i = 0; i < group_count; i++) {
         Card card = groups[i].card;
-        double value = from == turn->pile ? next_value(search, turn, card, owed, 0)
-                                          : map(search, turn, card, 0);
-        for (int same = 0; same < groups[i].number; same++, cards &= cards - 1) {
+        double value = source == turn->pile
+                           ? value_of_drawn_card(search, turn, card, kraken_draws, 0)
+                           : value_of_taking_map_card(search, turn, card, 0);
+        for (int copy = 0; copy < groups[i].card_count; copy++, cards &= cards - 1) {
             values[lowest(cards)] = value;
         }
     }
 }
 
-void weigh_drawn(Search *search, const Turn *turn, int owed, double values[DECK]) {
+void evaluate_draws(TurnSearch *search, const SimulatedTurn *turn, int kraken_draws,
+                    double values[DECK]) {
     for (Suit suit = 0; suit < SUITS; suit++) {
-        weigh_suit(search, turn, turn->pile, suit, owed, values);
+        evaluate_suit_cards(search, turn, turn->pile, suit, kraken_draws, values);
     }
 }
 
-void weigh_offered(Search *search, const Turn *turn, double values[DECK]) {
+void evaluate_map_cards(TurnSearch *search, const SimulatedTurn *turn, double values[DECK]) {
     for (Suit suit = 0; suit < SUITS; suit++) {
-        weigh_suit(search, turn, turn->discard, suit, 0, values);
+        evaluate_suit_cards(search, turn, turn->discard, suit, 0, values);
     }
 }
 
-void weigh_shown(Search *search, const Turn *turn, int owed, double values[DECK]) {
-    Turn shown = *turn;
-    weigh_drawn(search, turn, owed > 0 ? owed - 1 : 0, values);
+void evaluate_shown_cards(TurnSearch *search, const SimulatedTurn *turn, int kraken_draws,
+                          double values[DECK]) {
+    SimulatedTurn turn_with_top = *turn;
+    evaluate_draws(search, turn, kraken_draws > 0 ? kraken_draws - 1 : 0, values);
     for (Cards rest = turn->pile; rest; rest &= rest - 1) {
         Card card = lowest(rest);
-        shown.known = card;
-        double stop = stop_value(search, &shown, search->limits.samples);
+        turn_with_top.known_top = card;
+        double stop = stop_value(search, &turn_with_top, search->limits.samples);
         if (stop > values[card]) values[card] = stop;
     }
 }
 
 /* --- decisions --- */
 
-static double answer_value(Search *search, const Table *table, const Turn *turn, Card card) {
+static double answer_value(TurnSearch *search, const Table *table, const SimulatedTurn *turn,
+                           Card card) {
     switch (table->pending) {
-        case HOOK: return hook(search, turn, card, 0);
-        case SWORD: return sword(search, turn, card, 0);
-        case CANNON: return cannon(search, turn, card, table->owed, 0);
-        case MAP: return map(search, turn, card, 0);
-        default: return next_value(search, turn, card, table->owed > 0 ? table->owed - 1 : 0, 0);
+        case HOOK: return value_of_hook_target(search, turn, card, 0);
+        case SWORD: return value_of_sword_target(search, turn, card, 0);
+        case CANNON: return value_of_cannon_target(search, turn, card, table->kraken_draws, 0);
+        case MAP: return value_of_taking_map_card(search, turn, card, 0);
+        default:
+            return value_of_drawn_card(search, turn, card,
+                                       table->kraken_draws > 0 ? table->kraken_draws - 1 : 0, 0);
     }
 }
 
-/* All choices but that of refusing an Oracle's card, which is never better than stopping or
- * taking it; stopping comes last. */
-static int look_ahead(Search *search, const Table *table, Option options[MOST_OPTIONS]) {
-    Turn turn = turn_of(table);
-    int number = 0, owed = table->owed > 0 ? table->owed - 1 : 0;
+/* Writes all options except refusing an Oracle's card, which is never better than stopping or
+ * taking the card. Stopping is the last one. */
+static int search_options(TurnSearch *search, const Table *table, Option options[MAX_OPTIONS]) {
+    SimulatedTurn turn = turn_from_table(table);
+    int option_count = 0, remaining_draws = table->kraken_draws > 0 ? table->kraken_draws - 1 : 0;
     Cards cards = answers(table);
     if (table->pending == MAP) turn.discard |= cards;
     for (; cards; cards &= cards - 1) {
         Card card = lowest(cards);
-        options[number++] = (Option){card, answer_value(search, table, &turn, card)};
+        options[option_count++] = (Option){card, answer_value(search, table, &turn, card)};
     }
     if (table->pending == NOTHING || table->pending == KRAKEN) {
-        options[number++] = (Option){DRAW, draw_value(search, &turn, owed, 0)};
+        options[option_count++] = (Option){DRAW, draw_value(search, &turn, remaining_draws, 0)};
     }
-    if (legal(table, END_TURN)) {
+    if (is_legal_action(table, END_TURN)) {
         double stop = stop_value(search, &turn, search->limits.root_samples);
-        options[number++] = (Option){END_TURN, stop};
+        options[option_count++] = (Option){END_TURN, stop};
     }
-    return number;
+    return option_count;
 }
 
-int weigh(Search *search, const Table *table, Option options[MOST_OPTIONS]) {
-    int number = 0;
-    if (search->endgame && count(table->pile) <= search->limits.endgame) {
-        number = exact_weigh(search->endgame, table, options);
+int evaluate_options(TurnSearch *search, const Table *table, Option options[MAX_OPTIONS]) {
+    int option_count = 0;
+    if (search->endgame_solver && count(table->pile) <= search->limits.endgame_cards) {
+        option_count = exact_options(search->endgame_solver, table, options);
     }
-    return number ? number : look_ahead(search, table, options);
+    return option_count ? option_count : search_options(search, table, options);
 }
 
-Action best_action(Search *search, const Table *table) {
-    if (legal(table, DRAW) && !legal(table, END_TURN)) return DRAW;
-    Option options[MOST_OPTIONS];
-    int number = weigh(search, table, options), best = 0;
-    for (int i = 1; i < number; i++) {
+Action best_action(TurnSearch *search, const Table *table) {
+    if (is_legal_action(table, DRAW) && !is_legal_action(table, END_TURN)) return DRAW;
+    Option options[MAX_OPTIONS];
+    int option_count = evaluate_options(search, table, options), best = 0;
+    for (int i = 1; i < option_count; i++) {
         if (options[i].value > options[best].value) best = i;
     }
     return options[best].action;
 }
 
-Search *search_new(const Model *model, const Network *network, const Limits *limits) {
-    Search *search = calloc(1, sizeof *search);
-    search->memo = memo_new(model);
+TurnSearch *search_new(const Model *model, const Network *network, const SearchLimits *limits) {
+    TurnSearch *search = calloc(1, sizeof *search);
+    search->terms = suit_term_cache_new(model);
     search->limits = *limits;
     if (network) search->layer = layer_new(network);
-    if (limits->endgame) search->endgame = exact_rough(limits->most_ends);
+    if (limits->endgame_cards) search->endgame_solver = exact_rough(limits->max_leaves);
     return search;
 }
 
-void search_free(Search *search) {
-    memo_free(search->memo);
+void search_free(TurnSearch *search) {
+    suit_term_cache_free(search->terms);
     if (search->layer) layer_free(search->layer);
-    if (search->endgame) exact_free(search->endgame);
+    if (search->endgame_solver) exact_free(search->endgame_solver);
     free(search);
 }

@@ -1,68 +1,70 @@
-/* A simulated turn, its cards leaving and coming, the suits' keys with them: see turn.h. */
+/* A simulated turn (turn.h). Each change of a card's place also changes the key of its suit. */
 #include "turn.h"
 
 #include <string.h>
 
-static void leave(Turn *turn, Card card, int place) {
+static void remove_from_keys(SimulatedTurn *turn, Card card, int place) {
     int16_t digit = (int16_t)(place * PLACE_DIGIT[card % RANKS]);
     turn->stop[suit_of(card)] -= digit;
     turn->bust[suit_of(card)] -= digit;
 }
 
-void leave_pile(Turn *turn, Card card) {
+void remove_draw_pile_card(SimulatedTurn *turn, Card card) {
     turn->pile &= ~BIT(card);
-    turn->left--;
-    turn->known = NO_CARD;
-    leave(turn, card, PILE);
+    turn->pile_count--;
+    turn->known_top = NO_CARD;
+    remove_from_keys(turn, card, PILE);
 }
 
-void leave_own(Turn *turn, Card card) {
-    turn->own &= ~BIT(card);
-    leave(turn, card, OTHER);
+void remove_bank_card(SimulatedTurn *turn, Card card) {
+    turn->own_bank &= ~BIT(card);
+    remove_from_keys(turn, card, OTHER);
 }
 
-void leave_other(Turn *turn, Card card) {
-    turn->other &= ~BIT(card);
-    leave(turn, card, MOVER);
+void remove_opponent_card(SimulatedTurn *turn, Card card) {
+    turn->opponent_bank &= ~BIT(card);
+    remove_from_keys(turn, card, MOVER);
 }
 
-void lay(Turn *turn, Card card) {
+void place_card(SimulatedTurn *turn, Card card) {
     Suit suit = suit_of(card);
     if (suit == ANCHOR && !turn->anchored) {
         turn->anchored = true;
         turn->saved = turn->area;
-        turn->rescued = turn->lying;
+        turn->saved_count = turn->area_size;
         memcpy(turn->bust, turn->stop, sizeof turn->bust);
     }
     turn->area |= BIT(card);
-    turn->suits |= 1u << suit;
-    turn->lying++;
+    turn->area_suits |= 1u << suit;
+    turn->area_size++;
     turn->stop[suit] += (int16_t)(OTHER * PLACE_DIGIT[card % RANKS]);
 }
 
-bool lies_in(const Turn *turn, Card card) { return turn->suits >> suit_of(card) & 1; }
+bool would_bust(const SimulatedTurn *turn, Card card) {
+    return turn->area_suits >> suit_of(card) & 1;
+}
 
-Cards cards_of(unsigned suits) {
+Cards cards_of_suits(unsigned suits) {
     Cards cards = 0;
     for (Suit suit = 0; suit < SUITS; suit++) {
-        if (suits >> suit & 1) cards |= SUIT_MASK(suit);
+        if (suits >> suit & 1) cards |= SUIT_CARDS(suit);
     }
     return cards;
 }
 
-Turn turn_of(const Table *table) {
-    Turn turn = {0};
-    int me = table->player;
-    turn.own = table->bank[me];
-    turn.other = table->bank[1 - me];
+SimulatedTurn turn_from_table(const Table *table) {
+    SimulatedTurn turn = {0};
+    int player = table->player;
+    turn.own_bank = table->bank[player];
+    turn.opponent_bank = table->bank[1 - player];
     turn.pile = table->pile;
     turn.discard = table->discard;
-    turn.left = (int8_t)count(table->pile);
-    turn.known = table->known_top;
+    turn.pile_count = (int8_t)count(table->pile);
+    turn.known_top = table->known_top;
     for (Suit suit = 0; suit < SUITS; suit++) {
-        turn.stop[suit] = (int16_t)suit_key(suit, turn.other, turn.own, turn.pile);
+        turn.stop[suit] = (int16_t)suit_key(suit, turn.opponent_bank, turn.own_bank, turn.pile);
         turn.bust[suit] = turn.stop[suit];
     }
-    for (int i = 0; i < table->lying_count; i++) lay(&turn, table->lying[i]);
+    for (int i = 0; i < table->area_size; i++) place_card(&turn, table->area_cards[i]);
     return turn;
 }

@@ -1,30 +1,30 @@
-/* A simulated turn: the twin of deadmansdraw/strategies/search/simulated_turn.py. */
+/* A simulated turn: the twin of strategies/search/simulated_turn.py. */
 #ifndef CARDSHARP_TURN_H
 #define CARDSHARP_TURN_H
 
 #include "model.h"
 
-/* A simulated turn. The keys are the suits' states as the next player, the mover, would find
- * them if the turn were banked now (`stop`) or busted now (`bust`). */
+/* A simulated turn. `stop` and `bust` are the suits' keys as the next player, the mover, would
+ * find them if the turn were banked or busted now. */
 typedef struct {
-    Cards own, other, pile, discard, area, saved;
+    Cards own_bank, opponent_bank, pile, discard, area, saved;
     int16_t stop[SUITS], bust[SUITS];
-    unsigned suits;  /* of the play area */
-    int8_t left;     /* cards in the pile */
-    int8_t lying;    /* cards in the play area */
-    int8_t rescued;  /* of those, before the Anchor */
+    unsigned area_suits; /* a bit for each suit in the play area */
+    int8_t pile_count;   /* cards in the draw pile */
+    int8_t area_size;    /* cards in the play area */
+    int8_t saved_count;  /* cards before the Anchor, which a bust does not lose */
     bool anchored;
-    Card known;
-} Turn;
+    Card known_top;
+} SimulatedTurn;
 
-Turn turn_of(const Table *table);
-void leave_pile(Turn *turn, Card card);
-void leave_own(Turn *turn, Card card);
-void leave_other(Turn *turn, Card card);
-/* Puts a card that was taken from its place into the play area; the first Anchor saves what lies
- * before it. */
-void lay(Turn *turn, Card card);
-bool lies_in(const Turn *turn, Card card); /* its suit, in the play area */
-Cards cards_of(unsigned suits);            /* all cards of a set of suits */
+SimulatedTurn turn_from_table(const Table *table);
+void remove_draw_pile_card(SimulatedTurn *turn, Card card);
+void remove_bank_card(SimulatedTurn *turn, Card card);
+void remove_opponent_card(SimulatedTurn *turn, Card card);
+/* Puts a card, which the caller has removed from its place, into the play area. The first Anchor
+ * saves the cards before it. */
+void place_card(SimulatedTurn *turn, Card card);
+bool would_bust(const SimulatedTurn *turn, Card card); /* true if the play area has its suit */
+Cards cards_of_suits(unsigned suits); /* all cards of these suits */
 
 #endif

@@ -1,14 +1,14 @@
-/* The memory of a cache of values: see value_cache.h. */
+/* The memory of the cache of values (value_cache.h). */
 #include "value_cache.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-/* Most positions need little room; to clear more would take longer than to solve them. */
+/* Most decisions need few entries; clearing more would take longer than solving them. */
 enum { FIRST_KEYS = 4096, FIRST_VALUES = 512 };
 
-/* Empty memory of a block. It is large pages where it can be, because otherwise the solver would wait
- * for the places of the pages too. */
+/* Cleared memory of a block. Large pages are used if possible: otherwise the solver would also
+ * wait for look-ups of page addresses. */
 static void *clear_block(Block *block, size_t size) {
     const size_t large_page = (size_t)1 << 21;
     if (block->size >= size) return memset(block->memory, 0, size);
@@ -31,16 +31,16 @@ static bool clear_table(HashTable *table, uint64_t entry_words, uint64_t capacit
 }
 
 static bool grow_table(HashTable *table, uint64_t entry_words) {
-    HashTable before = *table;
-    Block *other = &table->blocks[before.words == table->blocks[0].memory];
-    uint64_t *words = clear_block(other, 2 * before.capacity * entry_words * sizeof *words);
+    HashTable old_table = *table;
+    Block *new_block = &table->blocks[old_table.words == table->blocks[0].memory];
+    uint64_t *words = clear_block(new_block, 2 * old_table.capacity * entry_words * sizeof *words);
     if (!words) return false;
     table->words = words;
     table->capacity *= 2;
-    for (uint64_t i = 0; i < before.capacity * entry_words; i += entry_words) {
-        if (!before.words[i]) continue;
-        uint64_t *entry = find_entry(table, entry_words, before.words[i]);
-        memcpy(entry, before.words + i, entry_words * sizeof *entry);
+    for (uint64_t i = 0; i < old_table.capacity * entry_words; i += entry_words) {
+        if (!old_table.words[i]) continue;
+        uint64_t *entry = find_entry(table, entry_words, old_table.words[i]);
+        memcpy(entry, old_table.words + i, entry_words * sizeof *entry);
     }
     return true;
 }

@@ -1,8 +1,7 @@
-/* Values of positions by a hash of each: it forgets none until it is cleared.
+/* A cache of values of positions by their hashes, which forgets nothing until it is cleared.
  *
- * A solver reads it in no order, so it waits for memory more than for anything else. Nine of ten
- * positions are a sure win or a sure loss: these take eight bytes. The values of all others are in a
- * second table. */
+ * A solver reads it in no order, so most of its time is waiting for memory. Nine of ten positions
+ * are a sure win or a sure loss, and take eight bytes. All other values are in a second table. */
 #ifndef CARDSHARP_VALUE_CACHE_H
 #define CARDSHARP_VALUE_CACHE_H
 
@@ -17,7 +16,7 @@ typedef struct { void *memory; size_t size; } Block;
 
 /* Open addressing with linear probing, in one of the two blocks: it grows into the other one. */
 typedef struct {
-    uint64_t *words; /* `entry_words` of each entry, the first is its key, or 0 */
+    uint64_t *words; /* `entry_words` for each entry; the first is its key, or 0 */
     uint64_t capacity, count;
     Block blocks[2];
 } HashTable;
@@ -26,24 +25,26 @@ typedef struct {
     HashTable keys, values; /* `values` has the keys with OTHER_VALUE again, and their values */
 } ValueCache;
 
-/* Empties the cache, which may be all zeros before; it keeps the memory. */
+/* Clears the cache, which may be all zeros at first; its memory is kept. */
 bool value_cache_clear(ValueCache *cache);
 void value_cache_free(ValueCache *cache);
-/* Make room for one more entry; false if there is no memory. */
+/* Makes room for one more entry; returns false if there is no memory. */
 bool value_cache_grow(ValueCache *cache);
 
 static inline uint64_t *find_entry(const HashTable *table, uint64_t entry_words, uint64_t key) {
-    uint64_t at = key >> 2 & (table->capacity - 1), *entry = table->words + entry_words * at;
+    uint64_t index = key >> 2 & (table->capacity - 1), *entry = table->words + entry_words * index;
     while (*entry && (*entry ^ key) > KIND_BITS) {
-        at = (at + 1) & (table->capacity - 1);
-        entry = table->words + entry_words * at;
+        index = (index + 1) & (table->capacity - 1);
+        entry = table->words + entry_words * index;
     }
     return entry;
 }
 
-static inline bool is_full(const HashTable *table) { return 4 * table->count >= 3 * table->capacity; }
+static inline bool is_full(const HashTable *table) {
+    return 4 * table->count >= 3 * table->capacity;
+}
 
-/* The stored key of a position, EMPTY where it has none. */
+/* The stored key of a position; EMPTY if it has none. */
 static inline uint64_t stored_key(const ValueCache *cache, uint64_t key) {
     return *find_entry(&cache->keys, 1, key);
 }
@@ -54,7 +55,7 @@ static inline double stored_value(const ValueCache *cache, uint64_t stored) {
     return bits.value;
 }
 
-/* Stores the value of a position that has none; false if there is no memory. */
+/* Stores the value of a position without one; returns false if there is no memory. */
 static inline bool store_value(ValueCache *cache, uint64_t key, double value) {
     union { double value; uint64_t word; } bits = {value};
     key |= value == 0.0 ? SURE_LOSS : value == 1.0 ? SURE_WIN : OTHER_VALUE;
