@@ -50,7 +50,7 @@ CODE_PROPERTIES = {
     LAYER_TYPE: "ContentUri",
 }  # what says where the code of each lies
 MAX_FUNCTION_BYTES = 45_000_000  # bytes of a function and its layers, unzipped; AWS allows 250 MiB
-MAX_BYTES_BY_FUNCTION = {"Director": 53_000_000}  # it draws rounds of a contest by networkx
+MAX_BYTES_BY_FUNCTION = {"Director": 54_000_000}  # it draws rounds of a contest by networkx
 BUILD_FOLDERS = {
     TEMPLATE: "build",
     ARENA_TEMPLATE: "arena",
