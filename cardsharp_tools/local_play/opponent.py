@@ -1,9 +1,8 @@
 """An opponent: a plain client of the arena, in a process of its own, and how its parent sees it.
 
-`python -m cardsharp_tools.local_play.opponent` reads its order, one line of JSON, from stdin,
-says READY on
-stdout and plays every match that waits for it until stdin ends. So it ends with its parent,
-however that dies.
+`python -m cardsharp_tools.local_play.opponent` reads its parameters, one line of JSON, from
+stdin, prints READY and plays every match that waits for it until stdin ends. So it ends with its
+parent, however that dies.
 """
 
 import logging

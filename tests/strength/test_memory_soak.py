@@ -10,7 +10,8 @@ import sys
 import pytest
 from support.waiting import HANG_SECONDS
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+# 300 games of Euchre take 13 minutes of processor time, or 87 minutes on a machine that is busy.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(14_400)]
 
 _GAME_COUNT = 300
 _SOAK_SCRIPT = """
@@ -57,7 +58,7 @@ def test_a_process_that_plays_many_games_does_not_grow(
     """The process stays below its bound, and grows little in the last two thirds of the games."""
     command = [sys.executable, "-c", _SOAK_SCRIPT, name, opponent, str(_GAME_COUNT)]
     soak = subprocess.run(  # noqa: S603 - our own script
-        command, capture_output=True, text=True, check=True, timeout=6 * HANG_SECONDS
+        command, capture_output=True, text=True, check=True, timeout=24 * HANG_SECONDS
     )
     early, late = map(float, soak.stdout.split())
     assert late <= max_megabytes
