@@ -27,9 +27,10 @@ from cardsharp_tools.terminal.match_printer import (
 
 @dataclass(frozen=True, slots=True)
 class BacktestedMatch:
-    """Match in which a player repeated some decisions."""
+    """Match in which a player repeated some decisions; `options` select it in a command."""
 
     record: MatchRecord
+    options: str
     game: Game
     player: StrategyReference
     decisions: list[BacktestedDecision]
@@ -106,7 +107,7 @@ def _print_summary(console: Console, matches: Sequence[BacktestedMatch]) -> None
         f"The largest difference is in turn {turn} of match {match_id}{by}. To see every option:",
         soft_wrap=True,
     )
-    print_command(f"backtest {shlex.quote(str(match.player))} --match {match_id} --turn {turn}")
+    print_command(f"backtest {shlex.quote(str(match.player))} {match.options} --turn {turn}")
 
 
 def _format_gain(decision: BacktestedDecision) -> str:

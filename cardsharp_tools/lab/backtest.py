@@ -12,7 +12,7 @@ from cardsharp.play.decision_runner import DecisionResult
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchRecord, MoveRecord
 from cardsharp_tools.executors.strategy_reference import StrategyReference
-from cardsharp_tools.lab.game_adapter import lab_adapter
+from cardsharp_tools.lab.game_adapter import LAB_WORKER, lab_adapter
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 from cardsharp_tools.lab.players import build_unguarded_player, decide_guarded
 
@@ -135,9 +135,11 @@ class BacktestPlayer:
     ) -> Iterator[BacktestedDecision]:
         """Yield each decision with the one that this player makes in its place."""
         for decision_point in decision_points:
-            decided = decide_guarded(
-                self._decision_runner, self._build_strategy(), decision_point.position
-            )
+            strategy = self._build_strategy()
+            stored_decision = decision_point.step.decision
+            if stored_decision is None or stored_decision.worker != LAB_WORKER:
+                strategy = lab_adapter(self.game.name).with_match_time(strategy)
+            decided = decide_guarded(self._decision_runner, strategy, decision_point.position)
             yield BacktestedDecision(decision_point, decided, self._judge)
 
     def _build_strategy(self) -> AnyStrategy:

@@ -14,15 +14,14 @@ from cardsharp_tools.executors.strategy_reference import StrategyReference
 from cardsharp_tools.lab.duel_result import Pair
 from cardsharp_tools.lab.plan import AnyStrategy, DuelPlan
 
+LAB_WORKER = "lab"  # worker of the decisions in matches of the lab
+
 # plays the consecutive pairs with these numbers
 SeriesPlayer = Callable[[DuelPlan, Sequence[int]], list[Pair]]
 
 
 class MatchRngs(NamedTuple):
-    """Random streams of one match: the deal, later chance events, and each player.
-
-    They are for the deal, for the events after it, and for each player.
-    """
+    """Random streams of one match: the deal, later chance events, and each player."""
 
     deal: Random
     chance: Random
@@ -75,10 +74,7 @@ class PlayedAction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabMatch:
-    """Match of the lab, action by action; `seats` are the first player's, `names` are by seat.
-
-    `seats` are the first player's; `names` has all players.
-    """
+    """Match of the lab, action by action; `seats` are the first player's, `names` are by seat."""
 
     match_id: str
     started_at: datetime
@@ -136,6 +132,10 @@ class LabAdapter:
         del pure_python
         return None
 
+    def with_match_time(self, strategy: AnyStrategy) -> AnyStrategy:
+        """Return a strategy with the time that it has in a match outside the lab."""
+        return strategy
+
     def find_compiled_series_player(self, _plan: DuelPlan) -> SeriesPlayer | None:
         """Return a faster player of full pairs with the same results, or None."""
         return None
@@ -157,10 +157,7 @@ class LabAdapter:
         return False
 
     def endgame_rngs(self, seed: int, pair_number: int, repetition: int) -> tuple[Random, Random]:
-        """Return the random streams of a replayed ending: hidden cards, and later chance.
-
-        Of hidden cards, and of the rest.
-        """
+        """Return the random streams of a replayed ending: hidden cards, and later chance."""
         raise NotImplementedError
 
     def match_records(self, match: LabMatch) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:

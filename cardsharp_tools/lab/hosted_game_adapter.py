@@ -10,7 +10,7 @@ from cardsharp.server.hosted.hosted_game import HostedGame, load_hosted_game
 from cardsharp.server.hosted.wire import HostedGameBody, HostedPastMoveBody
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.executors.external_program import ProtocolCodec
-from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch
+from cardsharp_tools.lab.game_adapter import LAB_WORKER, LabAdapter, LabMatch
 
 
 def hosted_lab_adapter_factory(folder: str) -> Callable[[], LabAdapter]:
@@ -58,7 +58,7 @@ class HostedLabAdapter(LabAdapter):
             intent: Body | None = None
             if step.decision is not None:
                 intent = dict(
-                    intent_body(step.decision, match.started_at, "lab", match.names[seat])
+                    intent_body(step.decision, match.started_at, LAB_WORKER, match.names[seat])
                 )
                 intent |= {"seat": seat, "turn": move_index + 1, "position": body.seen}
             bodies.append(body)

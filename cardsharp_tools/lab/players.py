@@ -62,7 +62,7 @@ _slow_decision_counts: Counter[str] = Counter()  # slow decisions by player, in 
 
 
 class DecisionTimeout(BaseException):
-    """Timeout of a decision; a strategy's `except Exception` does not catch it.
+    """Timeout of a decision.
 
     It derives from `BaseException`, so that an `except Exception` in the strategy does not catch
     it.

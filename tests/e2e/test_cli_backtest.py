@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,17 @@ import pytest
 from support.cli import Cli, isolate_environment, write_strategy_file
 
 from cardsharp.analysis.action_labels import action_labels
+from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
+from cardsharp.games.deadmansdraw.strategies import DeadMansDrawDecision
+from cardsharp.games.deadmansdraw.strategies.captain import Captain
+from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import SearchLimits
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import lab_limits, local_limits
 from cardsharp.play.catalog import get_game
 from cardsharp_tools.cli import main
 from cardsharp_tools.executors.strategy_file import source_version
-from cardsharp_tools.executors.strategy_reference import parse_strategy
+from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
+from cardsharp_tools.lab.backtest import BacktestPlayer
+from cardsharp_tools.match_sources.sources import load_match_with_moves
 
 OPPONENTS = {"deadmansdraw": "third", "blef": "greedy", "euchre": "rules"}
 JUDGES = {"deadmansdraw": "captain", "blef": "bayes", "euchre": "pimc"}
@@ -115,6 +123,46 @@ def test_backtest_of_all_matches_names_a_command_for_the_worst_difference(
     assert turn_result.code == 0, turn_result.err
     assert "now     " in turn_result.out
     assert "by captain (chance to win)" in turn_result.out
+
+
+@pytest.mark.parametrize("name", ["another log", "a source"])
+def test_the_command_for_the_largest_difference_finds_the_match_again(
+    cli: Cli, tmp_path: Path, name: str
+) -> None:
+    """The match is in no log that is the default."""
+    selection = ["--match", "final-2023"]
+    if name == "another log":
+        selection = ["--store", f"sqlite:{tmp_path / 'a log.db'}"]
+        assert cli("play", "--seed", "1", *selection).code == 0
+    result = cli("backtest", "random", *selection)
+    assert result.code == 0, result.err
+    command = result.out.rpartition("cardsharp backtest ")[2]
+    turn_result = cli("backtest", *shlex.split(command))
+    assert turn_result.code == 0, turn_result.err
+    assert "now     " in turn_result.out
+
+
+def test_decisions_outside_the_lab_are_repeated_with_the_time_of_a_match(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert home
+    all_limits = list[SearchLimits]()
+
+    def decide(captain: Captain, position: DeadMansDrawPosition) -> DeadMansDrawDecision:
+        all_limits.append(vars(captain)["_limits"])
+        return original_decide(captain, position)
+
+    original_decide = Captain.decide
+    monkeypatch.setattr(Captain, "decide", decide)
+    match = load_match_with_moves(latest_match_id(cli, "deadmansdraw"), None, None)
+    player = BacktestPlayer(get_game("deadmansdraw"), BuiltIn("captain"))
+    lab_point = player.decision_points(match.record, match.moves)[0]
+    assert lab_point.step.decision is not None
+    decision = lab_point.step.decision.model_copy(update={"worker": "bot-1"})
+    arena_point = lab_point._replace(step=replace(lab_point.step, decision=decision))
+    assert len(list(player.decide_again([lab_point, arena_point]))) == 2
+    assert all_limits == [lab_limits(), local_limits(None)]
+    assert lab_limits() != local_limits(None)
 
 
 @pytest.mark.usefixtures("home")

@@ -19,6 +19,8 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import Search
 from cardsharp.games.deadmansdraw.strategies.search.search_budget import (
     DEEP_CPU_SECONDS,
     DEEP_LIMITS,
+    DEEPEST_CPU_SECONDS,
+    DEEPEST_LIMITS,
     PLAIN_LIMITS,
     limits_for,
 )
@@ -27,11 +29,12 @@ from cardsharp.games.deadmansdraw.strategies.search.search_budget import (
 @pytest.mark.parametrize(
     ("turn_seconds", "requests_left", "memory_mb", "limits"),
     [
-        (None, 2, 128, DEEP_LIMITS),
-        (30, 2, 128, DEEP_LIMITS),
+        (None, 2, 128, DEEPEST_LIMITS),
+        (30, 2, 128, DEEPEST_LIMITS),
+        (7, 2, 384, DEEPEST_LIMITS),
         (5, 2, 128, PLAIN_LIMITS),
         (5, 2, 384, DEEP_LIMITS),
-        (5, 2, 1769, DEEP_LIMITS),
+        (5, 2, 1769, DEEPEST_LIMITS),
         (5, 20, 384, PLAIN_LIMITS),
         (1, 2, 384, PLAIN_LIMITS),
         (1, 2, 1769, DEEP_LIMITS),
@@ -64,9 +67,11 @@ def test_a_strategy_takes_its_limits_from_the_time(
     monkeypatch.setattr(search_budget, "find_search_library", object)
     strategy = build(name, Random(1))
     assert isinstance(strategy, CpuTimeAware)
-    assert vars(strategy)["_limits"] == DEEP_LIMITS
+    assert vars(strategy)["_limits"] == DEEP_LIMITS, "as in the lab"
     for cpu_seconds, limits in (
-        (None, DEEP_LIMITS),
+        (None, DEEPEST_LIMITS),
+        (DEEPEST_CPU_SECONDS, DEEPEST_LIMITS),
+        (0.9 * DEEPEST_CPU_SECONDS, DEEP_LIMITS),
         (DEEP_CPU_SECONDS, DEEP_LIMITS),
         (0.9 * DEEP_CPU_SECONDS, PLAIN_LIMITS),
     ):

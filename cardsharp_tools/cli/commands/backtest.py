@@ -1,8 +1,9 @@
 """`cardsharp backtest`: let a strategy decide again in the positions of stored matches."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from cyclopts import Parameter, validators
 
@@ -56,6 +57,14 @@ class MatchSelection(CommandOptions):
     as_json: Json = False
 
 
+class SelectedMatch(NamedTuple):
+    """Match that was selected; `options` are the options of a command that select it again."""
+
+    options: str
+    record: MatchRecord
+    moves: list[MoveRecord]
+
+
 @dataclass(frozen=True, kw_only=True)
 class BacktestOptions(MatchSelection):
     """Options that select the decisions to repeat."""
@@ -74,13 +83,13 @@ def backtest(
         raise ConfigError("--turn shows one match. Remove --all, and name at most one --match.")
     trials: dict[str, BacktestPlayer] = {}
     pending = []
-    for record, moves in select_matches(options, game):
-        of = game_of_match(record)
+    for match in select_matches(options, game):
+        of = game_of_match(match.record)
         trial = trials.setdefault(of.name, BacktestPlayer(of, player))
-        decision_points = trial.decision_points(record, moves)
+        decision_points = trial.decision_points(match.record, match.moves)
         pending.append(
             (
-                record,
+                match,
                 trial,
                 decision_points if turn is None else _select_turn(decision_points, turn),
             )
@@ -89,8 +98,8 @@ def backtest(
     with ProgressBar(
         sum(len(decision_points) for _, _, decision_points in pending), "deciding"
     ) as bar:
-        for record, trial, decision_points in pending:
-            tried.append(BacktestedMatch(record, trial.game, player, []))
+        for match, trial, decision_points in pending:
+            tried.append(BacktestedMatch(match.record, match.options, trial.game, player, []))
             for decision in trial.decide_again(decision_points):
                 tried[-1].decisions.append(decision)
                 bar.advance()
@@ -119,9 +128,7 @@ def _select_turn(decision_points: list[DecisionPoint], turn: int) -> list[Decisi
     return points_in_turn
 
 
-def select_matches(
-    selection: MatchSelection, game: Game | None
-) -> Iterator[tuple[MatchRecord, list[MoveRecord]]]:
+def select_matches(selection: MatchSelection, game: Game | None) -> Iterator[SelectedMatch]:
     """Yield the selected matches with their moves."""
     listed_game = game or game_named(None)
     words = selection.match or (LAST_MATCH,)
@@ -134,4 +141,7 @@ def select_matches(
         match = load_match_with_moves(
             match_ref, selection.store, listed_game if match_ref == LAST_MATCH else game
         )
-        yield match.record, match.moves
+        # `last` may soon be another match
+        name = match.record.match_id if match_ref == LAST_MATCH else match_ref
+        store = "" if selection.store is None else f" --store {shlex.quote(selection.store)}"
+        yield SelectedMatch(f"--match {shlex.quote(name)}{store}", match.record, match.moves)

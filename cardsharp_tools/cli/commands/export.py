@@ -62,14 +62,16 @@ def export(
         tellers = (
             (
                 dataset.DatasetBuilder(
-                    game_of_match(stored_match[0]), include_value=options.include_value
+                    game_of_match(match.record), include_value=options.include_value
                 ),
-                stored_match,
+                match,
             )
-            for stored_match in stored
+            for match in stored
         )
         rows: Iterator[DecisionRow] = (
-            row for builder, stored_match in tellers for row in builder.rows_of_match(*stored_match)
+            row
+            for builder, match in tellers
+            for row in builder.rows_of_match(match.record, match.moves)
         )
         matches = len(stored)
     else:

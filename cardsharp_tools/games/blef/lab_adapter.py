@@ -10,7 +10,7 @@ from cardsharp.games.blef.history.log_records import (
 )
 from cardsharp.games.blef.position import position_of
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
-from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch
+from cardsharp_tools.lab.game_adapter import LAB_WORKER, LabAdapter, LabMatch
 
 
 class BlefLabAdapter(LabAdapter):
@@ -25,7 +25,7 @@ class BlefLabAdapter(LabAdapter):
             live, decided = played.state.current_round, played.decision
             position, name = position_of(live, live.turn), match.names[live.turn]
             intents[SEQUENCES_PER_ROUND * live.number + len(live.history)] = (
-                decided and intent_body(position, decided, match.started_at, "lab", name)
+                decided and intent_body(position, decided, match.started_at, LAB_WORKER, name)
             )
         for over in match.final_state.closed_rounds:
             hands = {

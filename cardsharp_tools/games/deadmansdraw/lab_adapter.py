@@ -18,15 +18,16 @@ from cardsharp.games.deadmansdraw.history.replay import Cards
 from cardsharp.games.deadmansdraw.luck import luck_of
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition
 from cardsharp.games.deadmansdraw.simulation import SimulatedDeadMansDrawMatch
-from cardsharp.games.deadmansdraw.strategies import Strategy
+from cardsharp.games.deadmansdraw.strategies import CpuTimeAware, Strategy
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE, OptionEvaluator
 from cardsharp.games.deadmansdraw.strategies.champion import Champion
 from cardsharp.games.deadmansdraw.strategies.search.compiled_search import build_turn_search
-from cardsharp.games.deadmansdraw.strategies.search.search_budget import local_limits
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import lab_limits
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.executors.strategy_reference import BuiltIn, StrategyReference
 from cardsharp_tools.lab.game_adapter import (
+    LAB_WORKER,
     LabAdapter,
     LabMatch,
     MatchRngs,
@@ -85,6 +86,10 @@ class DeadMansDrawLabAdapter(LabAdapter):
             else None
         )
 
+    def with_match_time(self, strategy: Strategy) -> Strategy:
+        """Return a strategy that may search as far as in a match of the arena."""
+        return strategy.with_cpu_seconds(None) if isinstance(strategy, CpuTimeAware) else strategy
+
     def find_compiled_series_player(self, plan: DuelPlan) -> SeriesPlayer | None:
         """Return the compiled player of series, or None unless it has both strategies."""
         twins = find_native_function("series_player")
@@ -101,7 +106,7 @@ class DeadMansDrawLabAdapter(LabAdapter):
         """Return how many turn ends captain evaluates here; None for other strategies."""
         if player != BuiltIn(WEIGHT_FILE):
             return None
-        search = build_turn_search(load_model(WEIGHT_FILE), local_limits())
+        search = build_turn_search(load_model(WEIGHT_FILE), lab_limits())
         weighing = OptionEvaluator(position, search)
         weighing.evaluate_options()
         return weighing.evaluated_turn_end_count
@@ -136,7 +141,8 @@ class DeadMansDrawLabAdapter(LabAdapter):
             position, decided = played.state.current_position, played.decision
             player_name = record.names[position.seat]
             intents.append(
-                decided and intent_body(position, decided, record.started_at, "lab", player_name)
+                decided
+                and intent_body(position, decided, record.started_at, LAB_WORKER, player_name)
             )
         moves = [
             MoveRecord(move_index, intent, facts)

@@ -19,7 +19,7 @@ from cardsharp.games.euchre.strategies import Strategy
 from cardsharp.games.euchre.strategies.pimc import Pimc, SearchBudget
 from cardsharp.store.match_log import Body, MatchRecord, MatchStatus, MoveRecord
 from cardsharp_tools.games.euchre.remote_player import RemotePlayerClient
-from cardsharp_tools.lab.game_adapter import LabAdapter, LabMatch, PlayedAction
+from cardsharp_tools.lab.game_adapter import LAB_WORKER, LabAdapter, LabMatch, PlayedAction
 from cardsharp_tools.lab.native_engines import find_native_function
 
 
@@ -79,7 +79,7 @@ def _build_move_records(
         if played.decision is not None:
             name = lab_match.names[seated_deal.player_at(pending.seat)]
             log_entry = decision_log_entry(key, pending, position, played.decision)
-            intent = {**log_entry, "strategy": name, "worker": "lab"}
+            intent = {**log_entry, "strategy": name, "worker": LAB_WORKER}
         action = played.action
         if dealer_discard is not None and isinstance(action, Discard):
             action = Discard(dealer_discard)

@@ -23,7 +23,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     SearchLimits,
 )
-from cardsharp.games.deadmansdraw.strategies.search.search_budget import local_limits
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import lab_limits
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp_tools.cli.console import print_json, result_console
@@ -160,7 +160,7 @@ class BoundsOptions(CommandOptions):
 
     def stronger_player_limits(self) -> SearchLimits:
         """Return the limits of a stronger player: more nodes, endgame cards and effects."""
-        usual = local_limits()
+        usual = lab_limits()
         if self.node_factor == 1:
             return usual
         return replace(

@@ -48,7 +48,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     SearchLimits,
 )
-from cardsharp.games.deadmansdraw.strategies.search.search_budget import PLAIN_LIMITS, local_limits
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import PLAIN_LIMITS, lab_limits
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_value_model
 from cardsharp_tools.executors.strategy_file import register_strategy
@@ -216,7 +216,7 @@ class NativeEngine:
 
         The engine never frees its copy of the weights.
         """
-        bounds = ctypes.byref(_Limits(*astuple(limits or local_limits())))
+        bounds = ctypes.byref(_Limits(*astuple(limits or lab_limits())))
         if network is None and weights.network is not None:
             network = float_weights(weights.network)
         network_address = None if network is None else network.buffer_info()[0]

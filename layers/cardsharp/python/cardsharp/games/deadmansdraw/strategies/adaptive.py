@@ -43,7 +43,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
     SHORT_LIMITS,
     never_late,
 )
-from cardsharp.games.deadmansdraw.strategies.search.search_budget import local_limits
+from cardsharp.games.deadmansdraw.strategies.search.search_budget import lab_limits, local_limits
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
 from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_value_model
 
@@ -122,7 +122,7 @@ class Adaptive:
         self._opponent_observer = _OpponentObserver(self._prior_belief)
         self._is_late = is_late
         self._model_by_weights = models or {}
-        self._limits = local_limits()
+        self._limits = lab_limits()
 
     def with_past_matches(self, matches: Sequence[PastMatch]) -> "Adaptive":
         """Return this strategy with an opponent's past matches in mind, the oldest first."""

@@ -43,6 +43,7 @@ from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
 )
 from cardsharp.games.deadmansdraw.strategies.search.search_budget import (
     PLAIN_LIMITS,
+    lab_limits,
     local_limits,
 )
 from cardsharp.games.deadmansdraw.strategies.search.simulated_turn import (
@@ -76,7 +77,7 @@ class Captain:
         self, model: ValueModel, limits: SearchLimits | None = None, is_late: IsLate | None = None
     ) -> None:
         self._model = model
-        self._limits = limits or local_limits()
+        self._limits = limits or lab_limits()
         self._has_own_limits = limits is not None
         self._is_late = is_late or never_late
 
@@ -109,7 +110,7 @@ def captain(_rng: Random) -> Captain:
 
 @strategy(QUICK_CAPTAIN)
 def quick_captain(_rng: Random) -> Captain:
-    """Plays like `captain` in plain Python: it solves the last five cards, and not six."""
+    """Plays like `captain` in plain Python: it solves the last five cards only."""
     return Captain(load_model(WEIGHT_FILE), PLAIN_LIMITS)
 
 
