@@ -109,9 +109,10 @@ class CardEnv(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._enter_state(self.simulation.initial_state(self._chance_rng))
 
     def step(self, action: int | None) -> None:
-        """Take an action for the player to act; None leaves an ended match.
+        """Take an action for the player to act.
 
-        A player of an ended match must pass None. Raises `ValueError` for an illegal action.
+        A player of an ended match must pass None, and then leaves it. Raises `ValueError` for an
+        illegal action.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:

@@ -43,7 +43,7 @@ class DecisionRow(TypedDict):
 
 
 class DatasetBuilder:
-    """Builder of a data set of a game's decisions; raises `ConfigError` if it has no encoding.
+    """Builder of a data set of a game's decisions.
 
     With `include_value`, the game's judge values the action. Raises `ConfigError` if the game has
     no encoding, or no judge although one is needed.

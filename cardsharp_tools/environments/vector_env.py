@@ -64,7 +64,7 @@ class PythonStepper:
             self._write_observation(lane, output_arrays)
 
     def step(self, actions: NDArray[np.int64], output_arrays: BatchArrays) -> int | None:
-        """Take an action in each lane and restart ended ones; return the first illegal lane.
+        """Take an action in each lane, and restart ended ones.
 
         Returns None, or the first lane whose action is illegal; then nothing has changed.
         """

@@ -152,9 +152,9 @@ def play_series(plan: DuelPlan, pair_numbers: Sequence[int]) -> list[Pair]:
 
 
 class PairRunner:
-    """Runner of a plan's pairs; external players live as long as the exit stack.
+    """Runner of a plan's pairs. External players are closed by `stack`.
 
-    External players are closed by `stack`. All actions are appended to `actions`.
+    All actions are appended to `actions`.
     """
 
     def __init__(

@@ -67,7 +67,7 @@ class MatchSource:
 def find_source(source_ref: str | None, game: Game | None = None) -> MatchSource:
     """Return the source that `source_ref` names; None is our log or the game's archive.
 
-    None is our own log, or the game's archive. Raises `ConfigError` if there is no such source.
+    Raises `ConfigError` if there is no such source.
     """
     if source_ref is None:
         return MatchSource(partial(open_game_log, game, None))

@@ -15,10 +15,7 @@ class PlayerLabels:
 
     @classmethod
     def from_header(cls, header: Header, opponent: str | None = None) -> "PlayerLabels":
-        """Return the labels of a match; `opponent` is the name of the other player, if known.
-
-        `opponent` is the player of the other seat, if it is known.
-        """
+        """Return the labels of a match; `opponent` is the name of the other player, if known."""
         seats = header.seats
         us = next(iter(seats)) if len(seats) == 1 else None
 

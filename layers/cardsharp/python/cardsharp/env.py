@@ -1,8 +1,8 @@
 """From a `Position` to a network's numbers, and back to an action (docs/environments.md).
 
-A network that was trained in the environments of `cardsharp_tools.environments` plays by these
-three functions in
-a strategy of one's own. They need nothing but Python; `numpy.asarray` takes what they return.
+With these three functions a strategy plays by a network that was trained in the environments of
+`cardsharp_tools.environments`. They need nothing but Python; `numpy.asarray` takes what they
+return.
 """
 
 from array import array
@@ -18,9 +18,9 @@ def encode(position: object, game_name: str | None = None) -> "array[float]":
     """Return a position as the numbers that the game's environment gives to an agent.
 
     They are 32-bit floats from 0 to 1, the same to the bit as `observation["observation"]`, whose
-    first number is 0 for a player who is to act. The game is that of the position's class; only
-    where a hosted game's position is of no class of its own `game_name` has to name it. Raises
-    `ConfigError` where no game has such positions, or nothing tells the game in numbers.
+    first number is 0 for a player who is to act. The class of the position tells the game, except
+    in a hosted game without a class of its own, which `game_name` has to name. Raises
+    `ConfigError` if no game has such positions, or if the game has no environment.
     """
     return array("f", (0.0,)) + _find_encoding(position, game_name).observed(position)
 

@@ -115,10 +115,7 @@ def read_valid_json_text(path: Path) -> str:
 
 
 def describe_source_encoding_error(path: Path) -> str | None:
-    """Return why Python cannot decode a source file; None if it can, or if there is no file.
-
-    None where it can, or where there is no such file.
-    """
+    """Return why Python cannot decode a source file; None if it can, or if there is no file."""
     try:
         data = path.read_bytes()
     except OSError:
