@@ -11,11 +11,10 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import cyclopts
 from cyclopts import Parameter
@@ -34,7 +33,6 @@ from cardsharp_tools.cli.console import (
 from cardsharp_tools.cli.exit_codes import ExitCode, error_exit_code, interrupt_exit_code
 from cardsharp_tools.cli.options import STDIN_PATH
 from cardsharp_tools.cli.renamed import END_OF_RELEASE, Renames
-from cardsharp_tools.cli.settings_file import SettingsFile
 from cardsharp_tools.executors.strategy_hints import take_hints
 from cardsharp_tools.games.deadmansdraw.commands import COMMANDS as OF_THE_FIRST_GAME
 from cardsharp_tools.loopback import loopback_environment
@@ -44,6 +42,9 @@ from cardsharp_tools.terminal.streams import (
     discard_pending_output,
     prepare_streams,
 )
+
+if TYPE_CHECKING:
+    from cardsharp_tools.cli.settings_file import SettingsFile  # slow to import, and rarely used
 
 SETTINGS_FILE = "cardsharp.toml"
 """A file in the current folder with options that need not be typed: a table a command."""
@@ -105,7 +106,7 @@ def build_app() -> cyclopts.App:
         version=lambda: import_module("importlib.metadata").version("cardsharp"),  # slow to import
         suppress_keyboard_interrupt=False,
         default_parameter=Parameter(negative=()),
-        config=SettingsFile(SETTINGS_FILE, must_exist=False),
+        config=_settings_files(),
     )
     app["--help"].show = False
     app["--version"].show = False
@@ -126,6 +127,15 @@ def build_app() -> cyclopts.App:
         sys.stdout.write(app.generate_completion(prog_name="cardsharp", shell=shell))
 
     return app
+
+
+def _settings_files() -> "list[SettingsFile]":
+    """Return the settings file of the current folder, if there is one."""
+    if not Path(SETTINGS_FILE).exists():
+        return []
+    from cardsharp_tools.cli.settings_file import SettingsFile  # noqa: PLC0415 - slow to import
+
+    return [SettingsFile(SETTINGS_FILE)]
 
 
 def command_groups() -> Iterator[tuple[str, str, str]]:
@@ -161,6 +171,8 @@ def usage_error_text(error: cyclopts.CycloptsError) -> str:
 
 def _unknown_command_text(app: cyclopts.App, command: str, token: str) -> str:
     """Return a message about a wrong command; it imports the module of no command."""
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and rarely used
+
     names = [name for name in app if not name.startswith("-")]
     matches = get_close_matches(token, names, _MAX_SUGGESTIONS)
     if matches:

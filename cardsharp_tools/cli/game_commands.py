@@ -15,7 +15,6 @@ from cyclopts import Parameter
 from cardsharp.errors import InvalidInput
 from cardsharp.play.catalog import get_game
 from cardsharp.play.game import Game
-from cardsharp.play.strategy_registry import registry_for
 from cardsharp_tools.cli.console import borderless_table, print_json, result_console
 from cardsharp_tools.cli.options import Json
 
@@ -83,6 +82,8 @@ _EXAMPLES = {
 
 def strategies(*, as_json: Json = False, game: OptionalGame = None) -> None:
     """Print each strategy's name with a line about it; for programs a game has the names alone."""
+    from cardsharp.play.strategy_registry import registry_for  # noqa: PLC0415 - for this alone
+
     registry = registry_for((game or FIRST_GAME).strategy_package)
     summaries = {name: registry.summary(name) for name in registry.names()}
     if as_json:

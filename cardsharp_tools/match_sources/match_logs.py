@@ -7,12 +7,13 @@ from contextvars import ContextVar
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cardsharp.analysis.match_listing import MAX_LISTED_HEADERS, is_match_of, newest_matches
 from cardsharp.analysis.replay import header_of
 from cardsharp.core.clock import SystemClock
 from cardsharp.core.private_files import DIRECTORY_MODE, restrict_to_owner
-from cardsharp.errors import ConfigError, StoreError
+from cardsharp.errors import ConfigError
 from cardsharp.play.catalog import get_game as game_called
 from cardsharp.play.game import Game
 from cardsharp.store.locations import DYNAMODB_PREFIX, SQLITE_PREFIX, sqlite_path
@@ -25,9 +26,10 @@ from cardsharp.store.match_log import (
     MoveRecord,
 )
 from cardsharp.store.match_log_factory import build_match_log
-from cardsharp.store.sqlite_file import FileInUse, read_table_names
-from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.match_sources.match_names import LAST_MATCH
+
+if TYPE_CHECKING:  # as below: sqlite3 is slow to import, and not every match is in a log
+    from cardsharp.store.sqlite_match_log import SqliteMatchLog
 
 _IMPORT_OWNER = "archive"
 _IMPORT_LEASE_TTL = timedelta(minutes=1)
@@ -141,15 +143,17 @@ def open_game_log(game: Game | None, store: str | None) -> AbstractContextManage
 
     Raises `ConfigError` if it cannot be opened.
     """
-    if game is None or game.open_archive is None or _is_match_log_store(store):
+    if game is None or game.open_archive is None or _is_match_log(store):
         return open_existing_log(store)
     log: AbstractContextManager[MatchReader] = game.open_archive.load()(store)
     return log
 
 
 @contextmanager
-def open_existing_log_for_writing(store: str | None) -> Iterator[SqliteMatchLog]:
+def open_existing_log_for_writing(store: str | None) -> Iterator["SqliteMatchLog"]:
     """Open an existing SQLite match log for writing; raise `ConfigError` otherwise."""
+    from cardsharp.store.sqlite_match_log import SqliteMatchLog  # noqa: PLC0415 - slow to import
+
     name = resolve_match_log_location(store)
     file = sqlite_path(name)
     if file is None:
@@ -163,39 +167,19 @@ def _open_log_reader(name: str) -> AbstractContextManager[MatchReader]:
     file = sqlite_path(name)
     if file is None:
         return closing(build_match_log(name, SystemClock()))
-    if _is_arena_file(file):  # the names of the teams are in the contest's file beside it
-        from cardsharp.contest.contest_file import CONTEST_FILE_NAME, open_contest_in  # noqa: PLC0415 - many modules
-        from cardsharp.games.deadmansdraw.arena.storage.sqlite_storage import ArenaFileReader  # noqa: PLC0415 - the same
+    from cardsharp_tools.match_sources.log_files import open_log_file  # noqa: PLC0415 - slow to import
 
-        if not (file.parent / CONTEST_FILE_NAME).is_file():
-            return closing(ArenaFileReader(file, {}))
-        with open_contest_in(file.parent) as records:
-            return closing(ArenaFileReader(file, records.team_names_with_removed()))
-    return closing(SqliteMatchLog(file, SystemClock(), read_only=True))
+    return open_log_file(file)
 
 
-def _is_arena_file(file: Path) -> bool:
-    """Return True if the file has the tables of an arena.
-
-    A locked file counts as one, because a running arena lets no other process read it.
-    """
-    try:
-        return read_table_names(file) == {"matches", "moves"}
-    except FileInUse:
-        return True
-    except StoreError:
-        return False
-
-
-def _is_match_log_store(store: str | None) -> bool:
+def _is_match_log(store: str | None) -> bool:
     """Return True if the store that a user has named is a file with the tables of a match log."""
     file = None if store is None else sqlite_path(store)
     if file is None:
         return False
-    try:
-        return read_table_names(file) >= {"matches", "moves", "notes"}
-    except StoreError:
-        return False
+    from cardsharp_tools.match_sources.log_files import is_match_log_file  # noqa: PLC0415 - as above
+
+    return is_match_log_file(file)
 
 
 def readable_matches(

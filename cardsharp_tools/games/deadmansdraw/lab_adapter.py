@@ -13,7 +13,7 @@ from cardsharp.games.deadmansdraw.arena.match import events_json_with_player_ind
 from cardsharp.games.deadmansdraw.cards import bank_from_cards
 from cardsharp.games.deadmansdraw.events import MatchEnded
 from cardsharp.games.deadmansdraw.game import GAME
-from cardsharp.games.deadmansdraw.history.log_records import intent_body
+from cardsharp.games.deadmansdraw.history.intent_records import intent_body
 from cardsharp.games.deadmansdraw.history.replay import Cards
 from cardsharp.games.deadmansdraw.luck import luck_of
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition

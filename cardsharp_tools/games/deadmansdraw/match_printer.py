@@ -31,11 +31,12 @@ from cardsharp.games.deadmansdraw.sentences import label_action
 from cardsharp.store.match_log import MatchLog, MatchRecord, MoveRecord
 from cardsharp_tools.cli.console import message_console, print_json_or_lines, result_console
 from cardsharp_tools.games.deadmansdraw.turn_text import (
-    detail_row,
+    add_detail_row,
+    add_turn_row,
     events_text,
     position_text,
     suit_table,
-    turn_row,
+    turn_table,
 )
 from cardsharp_tools.terminal.display import DisplayErrorGuard
 from cardsharp_tools.terminal.match_printer import (
@@ -133,15 +134,12 @@ class LiveMatchPrinter:
         banks.
         """
         tag = match_id[-TAG_LENGTH:] if self._show_match_tag else ""
-        yield turn_row(turn, labels, tag)
+        table = turn_table(labels, tag)
+        add_turn_row(table, turn, labels, tag)
         if turn.steps_with_own_decision:
-            yield detail_row(
-                decision_text(
-                    PRINTER.labelled_decision(turn.steps_with_own_decision[-1]), hide_failure=True
-                ),
-                labels,
-                tag,
-            )
+            decision = PRINTER.labelled_decision(turn.steps_with_own_decision[-1])
+            add_detail_row(table, decision_text(decision, hide_failure=True), tag)
+        yield table
         if turn.is_last and not self._show_match_tag:
             yield ""
             yield banks_table(turn, labels)
@@ -297,11 +295,13 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         chosen = _select_turns(moves, turn)
         console, labels = result_console(), PlayerLabels.from_header(header_of(record))
         print_title(console, record, labels.title())
+        table = turn_table(labels)
         for replay_turn in chosen:
-            console.print(turn_row(replay_turn, labels))
+            add_turn_row(table, replay_turn, labels)
             for step in replay_turn.steps_with_own_decision:
-                console.print(detail_row(decision_text(self.labelled_decision(step)), labels))
+                add_detail_row(table, decision_text(self.labelled_decision(step)))
         if chosen:
+            console.print(table)
             console.print()
             console.print(banks_table(chosen[-1], labels))
         outcome = outcome_of(record)

@@ -37,29 +37,11 @@ def card_text(card: Card) -> Text:
     return Text(sentences.card_text(card), style=_SUIT_STYLES.get(card.suit, ""))
 
 
-def turn_row(turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> Table:
-    """Return a turn as a table row: player, moves, gain and score; `tag` names the match."""
-    player = turn.player
-    gain = Text("")
-    if player is not None and turn.turn_end_event is not None:
-        won, points = turn.turn_end_event.is_banked, f"{turn.score_gain(player):+d}"
-        gain = Text(points, style="green" if won else "red")
-    total_gain = None if player is None else turn.score_gain(player)
-    is_our_player = player is not None and player == labels.player_index
-    name = Text(labels.name(player), style="bold" if is_our_player else "")
-    score = labels.score_text([bank.score for bank in turn.final_banks])
-    return _build_turn_row(
-        (str(turn.number), name, events_text(turn.events, total_gain), gain, score), labels, tag
-    )
+def turn_table(labels: PlayerLabels, tag: str = "") -> Table:
+    """Return an empty table of turns; with `tag`, the name of the match, it has a column for it.
 
-
-def detail_row(text: Text, labels: PlayerLabels, tag: str = "") -> Table:
-    """Return a row with details of the turn above it."""
-    return _build_turn_row(("", "", text, "", ""), labels, tag)
-
-
-def _build_turn_row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: str) -> Table:
-    """Return a table of one row; its columns are the same for every turn of a match."""
+    The columns are the same for every turn of a match, so that its tables can follow each other.
+    """
     table = Table.grid(padding=(0, 1), expand=True)
     if tag:
         table.add_column(width=len(tag), no_wrap=True, style="dim")
@@ -69,8 +51,27 @@ def _build_turn_row(cells: tuple[str | Text, ...], labels: PlayerLabels, tag: st
     table.add_column(ratio=1)
     table.add_column(justify="right", width=9, no_wrap=True)
     table.add_column(justify="right", width=8, no_wrap=True)
-    table.add_row(*((tag,) if tag else ()), *cells)
     return table
+
+
+def add_turn_row(table: Table, turn: ReplayTurn, labels: PlayerLabels, tag: str = "") -> None:
+    """Add a turn to a table of turns: player, moves, gain and score."""
+    player = turn.player
+    gain = Text("")
+    if player is not None and turn.turn_end_event is not None:
+        won, points = turn.turn_end_event.is_banked, f"{turn.score_gain(player):+d}"
+        gain = Text(points, style="green" if won else "red")
+    total_gain = None if player is None else turn.score_gain(player)
+    is_our_player = player is not None and player == labels.player_index
+    name = Text(labels.name(player), style="bold" if is_our_player else "")
+    score = labels.score_text([bank.score for bank in turn.final_banks])
+    cells = (str(turn.number), name, events_text(turn.events, total_gain), gain, score)
+    table.add_row(*((tag,) if tag else ()), *cells)
+
+
+def add_detail_row(table: Table, text: Text, tag: str = "") -> None:
+    """Add details of the turn above to a table of turns."""
+    table.add_row(*((tag,) if tag else ()), "", "", text, "", "")
 
 
 def events_text(events: Iterable[Event], gain: int | None = None) -> Text:

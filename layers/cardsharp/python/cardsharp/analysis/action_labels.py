@@ -5,10 +5,13 @@ or a terminal shows the name that the action has at the table, such as "bank".
 """
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis
 from cardsharp.analysis.replay import StoredDecision, StoredOption
 from cardsharp.play.game import Game
+
+if TYPE_CHECKING:  # its models are slow to build, and a match is also shown without an analysis
+    from cardsharp.analysis.judged_match import JudgedDecision, MatchAnalysis
 
 LabelAction = Callable[[str], str]
 """Function that returns the name of an action at the table from its name in the log."""
@@ -30,13 +33,13 @@ def label_decision(decision: StoredDecision, label: LabelAction) -> StoredDecisi
     )
 
 
-def label_analysis(analysis: MatchAnalysis, label: LabelAction) -> MatchAnalysis:
+def label_analysis(analysis: "MatchAnalysis", label: LabelAction) -> "MatchAnalysis":
     """Return an analysis whose decisions have the names of the table."""
     decisions = tuple(_label_judged(decision, label) for decision in analysis.decisions)
     return analysis.model_copy(update={"decisions": decisions})
 
 
-def _label_judged(decision: JudgedDecision, label: LabelAction) -> JudgedDecision:
+def _label_judged(decision: "JudgedDecision", label: LabelAction) -> "JudgedDecision":
     return decision.model_copy(
         update={
             "action": label(decision.action),

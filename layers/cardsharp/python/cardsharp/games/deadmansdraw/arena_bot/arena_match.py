@@ -42,12 +42,11 @@ from cardsharp.games.deadmansdraw.arena_bot.wire_views import MatchView, parse_t
 from cardsharp.games.deadmansdraw.cards import Card
 from cardsharp.games.deadmansdraw.events import Event, EventType
 from cardsharp.games.deadmansdraw.fallback import decide_in_time, fallback_for_unreadable_match
+from cardsharp.games.deadmansdraw.history.intent_records import fallback_intent_body, intent_body
 from cardsharp.games.deadmansdraw.history.log_records import (
     MoveSummarizer,
     ends_turn,
-    fallback_intent_body,
     header_body,
-    intent_body,
     match_end_event,
     missing_match_outcome_body,
     new_or_changed_facts,

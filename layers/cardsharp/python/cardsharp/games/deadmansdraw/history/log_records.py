@@ -1,14 +1,14 @@
-"""Entries of the match log for this game: header, intents, facts and outcome as JSON bodies.
+"""Entries of the match log for this game: header, facts and outcome as JSON bodies.
 
-Facts are the arena's own moves, so the log is a copy of the arena's history with the reasons of our
-decisions. Seeds are not in the views, so they cannot get into the log.
+Facts are the arena's own moves, so the log is a copy of the arena's history. The reasons of our
+decisions are in the intents (`intent_records`). Seeds are not in the views, so they cannot get into
+the log.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from cardsharp.games.deadmansdraw.actions import Action, action_json
 from cardsharp.games.deadmansdraw.arena_bot.wire_views import (
     EventView,
     MatchView,
@@ -30,9 +30,6 @@ from cardsharp.games.deadmansdraw.position import (
     PublicInfoTracker,
     TurnResult,
 )
-from cardsharp.play import decision_runner
-from cardsharp.play.decision_runner import DecisionResult
-from cardsharp.play.strategy import Decision
 from cardsharp.store.match_log import Body, MoveSummary
 
 
@@ -47,36 +44,6 @@ def header_body(view: MatchView, seats: dict[int, str]) -> dict[str, object]:
         "seats": {str(index): strategy for index, strategy in seats.items()},
         "startedAt": view.started_at,
         "timeoutSeconds": None if timeout is None else timeout.total_seconds(),
-    }
-
-
-def intent_body(
-    position: DeadMansDrawPosition,
-    result: DecisionResult[Decision[Action]],
-    decided_at: datetime,
-    worker: str,
-    strategy: str,
-) -> dict[str, object]:
-    """Return the action that we are about to send, with its reason and its position."""
-    return {
-        **decision_runner.intent_body(result, decided_at, worker, strategy),
-        "seat": position.seat,
-        "turn": position.turn,
-        "action": action_json(result.decision.action),
-        "position": position_body(position),
-    }
-
-
-def fallback_intent_body(
-    action: Action, reason: str, decided_at: datetime, worker: str
-) -> dict[str, object]:
-    """Return the intent of a fallback action for a view that is not understood."""
-    return {
-        "action": action_json(action),
-        "reason": reason,
-        "fault": reason,
-        "decidedAt": decided_at.isoformat(),
-        "worker": worker,
     }
 
 
