@@ -11,6 +11,8 @@ from types import FrameType
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals by which a command is stopped; those that whoever started us ignores stay ignored."""
 
+_MAX_UNSEARCHED_OBJECTS = 100_000  # `analyse` creates 80,000
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return the exit code.
@@ -28,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     for signal_number in previous_handlers:
         signal.signal(signal_number, _exit_by_signal)
+    _delay_garbage_collection()
     # At the end Python searches all objects for garbage, which takes an eighth of a short command.
     atexit.register(gc.freeze)
     # pydantic would read the metadata of every installed package to look for its plugins.
@@ -44,6 +47,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         for signal_number, then in previous_handlers.items():
             signal.signal(signal_number, then)
+
+
+def _delay_garbage_collection() -> None:
+    """Let Python search for garbage only once there are more objects than a short command creates.
+
+    It would search a hundred times while modules are imported, which takes a twentieth of such a
+    command. After the first search it goes on as usual, so a long command needs no more memory.
+    """
+    thresholds = gc.get_threshold()
+
+    def restore_thresholds(_phase: str, _search: dict[str, int]) -> None:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(restore_thresholds)
+
+    if thresholds[0] < _MAX_UNSEARCHED_OBJECTS:
+        gc.callbacks.append(restore_thresholds)
+        gc.set_threshold(_MAX_UNSEARCHED_OBJECTS)
 
 
 def _print_version() -> bool:

@@ -165,6 +165,22 @@ def test_a_quick_command_imports_no_heavy_module(
     assert process.stderr.splitlines()[-1] == str(exit_code)
 
 
+def test_garbage_is_searched_for_only_where_a_command_creates_many_objects() -> None:
+    """A short command ends before the first search; after that Python searches as usual."""
+    code = (
+        "import gc, sys; from cardsharp_tools.cli import main; counts = lambda: "
+        "[generation['collections'] for generation in gc.get_stats()]; "
+        "usual, before = gc.get_threshold(), counts(); main(sys.argv[1:]); after = counts(); "
+        "many = [[] for _ in range(200_000)]; "
+        "print(before == after, counts() != after, gc.get_threshold() == usual, gc.callbacks)"
+    )
+    process = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", code, "show", "final-2023"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert process.stdout.splitlines()[-1] == "True True True []"
+
+
 @pytest.mark.parametrize("group", ["contest", "cloud"])
 def test_a_group_lists_each_command_by_the_first_line_of_its_docstring(group: str) -> None:
     """The list is read from a table, because the modules of the commands are slow to import."""
