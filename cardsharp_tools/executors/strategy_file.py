@@ -123,7 +123,8 @@ def _register_trained_strategy(reference: Weights, game: Game) -> str:
     except Exception as error:
         error_text = strategy_import.format_error(error).rstrip(".")
         raise ConfigError(
-            f"{name} is not a file that training wrote, or it is damaged ({error_text})."
+            f"{name} is not a file that training wrote, or it is damaged ({error_text}). "
+            "Train again, or give another file."
         ) from error
     registry_for(game.strategy_package).register_unlisted(name, lambda _rng: player)
     return name

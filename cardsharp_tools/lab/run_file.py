@@ -6,9 +6,9 @@ Each line is a JSON document: first the plan, then each pair when it ends.
 import json
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from cardsharp.core.text_files import read_text
 from cardsharp.errors import ConfigError
@@ -37,14 +37,14 @@ class _DuelHeader(BaseModel, frozen=True, extra="forbid"):
 class _PairLine(BaseModel, frozen=True, extra="forbid"):
     kind: Literal["pair"] = "pair"
     number: int
-    matches: Pair
+    matches: Annotated[Pair, Field(min_length=1)]
 
 
 def load_pairs_or_create_file(file: Path, plan: DuelPlan) -> dict[int, Pair]:
     """Return the pairs in a run's file, which is created if it does not exist.
 
     A line that was not written completely is dropped. Raises `ConfigError` for a file of
-    another run.
+    another run, and if the file cannot be created.
     """
     expected_head = _DuelHeader(
         game=plan.game,
@@ -57,8 +57,13 @@ def load_pairs_or_create_file(file: Path, plan: DuelPlan) -> dict[int, Pair]:
         less_luck=plan.luck_adjusted,
     )
     if not file.is_file() or not file.stat().st_size:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(expected_head.model_dump_json() + "\n", encoding="utf-8")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(expected_head.model_dump_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(
+                f"{file} cannot be written: {error.strerror}; give another file."
+            ) from None
         return {}
     decoded = read_text(file)
     if decoded.encoding != "utf-8":  # added lines are UTF-8, too

@@ -359,11 +359,25 @@ def test_trained_weights_play_complete_matches(cli: Cli, weights_file: str) -> N
 
 def test_a_file_that_is_no_trained_player_is_rejected(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "other.json"
+    opponents = (
+        '{{"version": 1, "weights": {{}}, "opponents": '
+        '[{{"name": "a", "weights": "{weights}", "stops": {stops}, "answers": null}}]}}'
+    )
     for text, game, expected_error in (
         (
             "{}",
             "deadmansdraw",
             "is not a file that training wrote, or it is damaged (ValueError: This is not a weight",
+        ),
+        (
+            opponents.format(weights="nobody", stops="null"),
+            "deadmansdraw",
+            "(ValueError: It has no weights 'nobody', which a profile names). Train again",
+        ),
+        (
+            opponents.format(weights="general", stops='"nobody"'),
+            "deadmansdraw",
+            "(ValueError: The profile of the opponent 'a': No strategy is called 'nobody'",
         ),
         ("mine", "deadmansdraw", "line 1, column 1, is no JSON (Expecting value)"),
         ("{}", "blef", "no strategy of that game is trained into a file"),

@@ -76,6 +76,19 @@ def test_the_file_of_another_run_is_refused(tmp_path: Path, other: DuelPlan) -> 
     with pytest.raises(ConfigError, match="line 1, is not a line of a duel's file"):
         load_pairs_or_create_file(file, other)
     assert file.read_text() == "Dear diary,\n", "and kept"
+    with pytest.raises(ConfigError, match=f"{tmp_path} cannot be written: Is a directory"):
+        load_pairs_or_create_file(tmp_path, other)
+    with pytest.raises(ConfigError, match=r"run.jsonl/x cannot be written.*give another file"):
+        load_pairs_or_create_file(file / "x", other)
+
+
+def test_a_pair_without_matches_is_no_line_of_a_run(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    load_pairs_or_create_file(file, duel_plan())
+    with file.open("a") as run_file:
+        run_file.write('{"kind": "pair", "number": 0, "matches": []}\n')
+    with pytest.raises(ConfigError, match="line 2, is not a line of a duel's file"):
+        compare_first_players(file, file)
 
 
 def test_a_difference_is_taken_deck_by_deck(tmp_path: Path) -> None:

@@ -150,6 +150,11 @@ _MAX_CARDS_WITHOUT_HABITS, _HABIT_RATE = 6, 0.05
 """Rate of the opponent's habits with more cards in play; with fewer it is 0."""
 
 
+def table_sizes(index_tables: RoundIndexTables) -> list[int]:
+    """Return the number of values in the tables of the player who begins, and of the other."""
+    return [count * index_tables.hand_stride for count in index_tables.hand_counts]
+
+
 class CfrTrainer:
     """Trainer of a round's two tables; `strategy_sums` holds the average policy.
 
@@ -160,10 +165,7 @@ class CfrTrainer:
 
     def __init__(self, cards: HandSizes) -> None:
         self.index_tables = build_round_index_tables(cards)
-        sizes = [
-            hand_count * self.index_tables.hand_stride
-            for hand_count in self.index_tables.hand_counts
-        ]
+        sizes = table_sizes(self.index_tables)
         self.regrets = [(ctypes.c_float * value_count)() for value_count in sizes]
         self.strategy_sums = [(ctypes.c_float * value_count)() for value_count in sizes]
         self._training = _CfrTraining(

@@ -14,10 +14,17 @@ from itertools import product
 from math import inf
 from pathlib import Path
 
+from pydantic import BaseModel, NonNegativeInt, ValidationError
+
 from cardsharp.errors import ConfigError
 from cardsharp.games.blef.strategies.equilibrium import SOLVED_CARD_COUNTS
 from cardsharp.games.blef.strategies.table_lookup import MAX_TABLE_CARDS
-from cardsharp_tools.research.blef.native import CfrTrainer, HandSizes
+from cardsharp_tools.research.blef.native import (
+    CfrTrainer,
+    HandSizes,
+    build_round_index_tables,
+    table_sizes,
+)
 
 TRAINING_RUN_FORMAT = 3
 _DEALS_PER_STEP = 2_000  # deals of a step
@@ -26,6 +33,7 @@ _MAX_ROUNDS_IN_TRAINING = 4
 """Tasks of a pool at a time: the states of the largest rounds have two gigabytes each."""
 
 _SEED_STRIDE = 1_000_003
+_VALUE_BYTES = 4  # bytes of a regret, and of a strategy sum
 
 ROUNDS: tuple[HandSizes, ...] = tuple(
     (player_cards, other_cards)
@@ -41,10 +49,24 @@ class CheckpointFolder:
 
     path: Path
 
+    def __post_init__(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise ConfigError(f"{self.path} is no folder; give the folder of the checkpoints.")
+
     def read(self, hand_sizes: HandSizes) -> bytes:
-        """Return the training state of a round, empty if it was not trained."""
+        """Return the training state of a round, empty if it was not trained.
+
+        Raises `ConfigError` if the file is damaged or has another format.
+        """
         file = self._build_file_path(hand_sizes)
-        return file.read_bytes() if file.exists() else b""
+        if not file.exists():
+            return b""
+        state = file.read_bytes()
+        _parse_step_count(state.partition(b"\n")[0], hand_sizes, file)
+        value_count = 2 * sum(table_sizes(build_round_index_tables(hand_sizes)))
+        if len(state) != state.find(b"\n") + 1 + _VALUE_BYTES * value_count:
+            raise _damaged_state_error(file)
+        return state
 
     def write(self, hand_sizes: HandSizes, state: bytes) -> None:
         """Write the training state of a round to its checkpoint atomically."""
@@ -59,31 +81,47 @@ class CheckpointFolder:
         if not file.exists():
             return 0
         with file.open("rb") as state_file:
-            return _parse_step_count(state_file.readline(), cards)
+            return _parse_step_count(state_file.readline(), cards, file)
 
     def _build_file_path(self, cards: HandSizes) -> Path:
         return self.path / f"{cards[0]}v{cards[1]}.state"
 
 
-def _parse_step_count(line: bytes, cards: HandSizes) -> int:
-    head = json.loads(line)
-    if (head["format"], tuple(head["cards"])) != (TRAINING_RUN_FORMAT, cards):
-        raise ConfigError(f"The checkpoint of {cards} has another format; use a new folder.")
-    return int(head["steps"])
+class _StateHeader(BaseModel, frozen=True):
+    """First line of a checkpoint. The regrets and the strategy sums of both players follow."""
+
+    format: int
+    cards: HandSizes
+    steps: NonNegativeInt
+
+
+def _parse_step_count(line: bytes, cards: HandSizes, file: Path) -> int:
+    """Return the steps in the first line of a checkpoint; raise `ConfigError` for another line."""
+    try:
+        header = _StateHeader.model_validate_json(line)
+    except ValidationError:
+        raise _damaged_state_error(file) from None
+    if (header.format, header.cards) != (TRAINING_RUN_FORMAT, cards):
+        raise ConfigError(f"{file} has another format, or is of other cards; use a new folder.")
+    return header.steps
+
+
+def _damaged_state_error(file: Path) -> ConfigError:
+    return ConfigError(f"{file} is no checkpoint of a round, or is damaged; move it away.")
 
 
 def restore_trainer_and_step_count(cards: HandSizes, state: bytes) -> tuple[CfrTrainer, int]:
-    """Return the trainer of a state and its number of steps."""
+    """Return the trainer of a state, as `CheckpointFolder.read` returns it, and its steps."""
     learner = CfrTrainer(cards)
     if not state:
         return learner, 0
     start = state.index(b"\n") + 1
     rest = memoryview(state)[start:]
     for values in (*learner.regrets, *learner.strategy_sums):
-        byte_count = 4 * len(values)
+        byte_count = _VALUE_BYTES * len(values)
         memoryview(values).cast("B")[:] = rest[:byte_count]
         rest = rest[byte_count:]
-    return learner, _parse_step_count(state[:start], cards)
+    return learner, _StateHeader.model_validate_json(state[:start]).steps
 
 
 def train_steps(cards: HandSizes, state: bytes, steps: int = STEPS) -> bytes:

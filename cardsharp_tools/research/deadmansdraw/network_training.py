@@ -2,14 +2,14 @@
 
 import ctypes
 from array import array
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from pydantic import NonNegativeInt
 
-from cardsharp.core.text_files import read_text
-from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.search.card_sets import SUITS
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import (
@@ -27,7 +27,6 @@ from cardsharp.games.deadmansdraw.strategies.search.weight_layout import KNOTS
 from cardsharp.games.deadmansdraw.strategies.search.weights import (
     dump_weights,
     load_model,
-    parse_network,
 )
 from cardsharp_tools.cli.console import result_console
 from cardsharp_tools.cli.options import CommandOptions, Positive
@@ -39,7 +38,14 @@ from cardsharp_tools.research.deadmansdraw.network_weights import (
     float_weights,
     quantised,
 )
-from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
+from cardsharp_tools.research.deadmansdraw.run_files import (
+    CheckpointHeader,
+    check_output_path,
+    load_checkpoint,
+    read_checkpoint,
+    save_checkpoint,
+)
+from cardsharp_tools.research.deadmansdraw.weight_files import read_network_weights
 from cardsharp_tools.terminal.progress import ProgressBar
 
 _MAX_EXAMPLES = 600  # maximum examples of one match, as in network_self_play.c
@@ -96,6 +102,8 @@ def network(
     options: NetworkOptions = NetworkOptions(),
 ) -> None:
     """Train a network beside captain's tables; OUT is written after each batch."""
+    if weights_file is not None:
+        check_output_path(weights_file)
     course = NetworkTraining(require_engine(), options)
     course.restore_if_saved(out)
     with ProgressBar(options.matches, "matches", completed_steps=course.matches_played) as bar:
@@ -113,6 +121,29 @@ def network(
         weights_file.write_text(dump_weights(read_network(out), provenance) + "\n", "utf-8")
 
 
+class NetworkCheckpoint(CheckpointHeader):
+    """First line of a checkpoint: the options, the matches played, and the replay buffer's sizes.
+
+    The state of the optimiser follows, and then the replay buffer.
+    """
+
+    command = "train-network"
+    course: Mapping[str, object]
+    done: NonNegativeInt
+    sizes: tuple[NonNegativeInt, ...]
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """Options of the training."""
+        return self.course
+
+    @property
+    def state_size(self) -> int:
+        """Bytes of the optimiser's state and of the replay buffer."""
+        optimiser_size: int = require_engine().library.optimiser_size()
+        return optimiser_size + sum(self.sizes)
+
+
 class NetworkTraining:
     """Running training: the network, the optimiser's state, and the latest examples."""
 
@@ -126,7 +157,7 @@ class NetworkTraining:
         self.replay_buffer, self.matches_played = list[bytes](), 0
         library.optimiser_begin(self.optimiser_state.buffer_info()[0], options.seed)
         if options.start is not None:
-            self._start_from(parse_network(read_text(options.start).text))
+            self._start_from(read_network_weights(options.start))
 
     def _start_from(self, start: ValueNetwork) -> None:
         """Take over the units of a network; units without output keep their random weights."""
@@ -182,19 +213,23 @@ class NetworkTraining:
         """Write a checkpoint."""
         if self.matches_played >= self.options.matches:
             self.replay_buffer = []
-        sizes = [*map(len, self.replay_buffer)]
-        head = {"course": self.options.document, "done": self.matches_played, "sizes": sizes}
-        save_checkpoint(path, head, (self.optimiser_state.tobytes(), *self.replay_buffer))
+        header = NetworkCheckpoint(
+            course=self.options.document,
+            done=self.matches_played,
+            sizes=tuple(map(len, self.replay_buffer)),
+        )
+        save_checkpoint(path, header, (self.optimiser_state.tobytes(), *self.replay_buffer))
 
     def restore_if_saved(self, path: Path) -> None:
-        """Continue from a checkpoint if the file exists."""
-        head, file = load_checkpoint(path, "course", self.options.document)
-        if head:
+        """Continue from a checkpoint if the file exists; raise `ConfigError` for another file."""
+        checkpoint = load_checkpoint(path, NetworkCheckpoint, self.options.document)
+        if checkpoint is not None:
+            header, state = checkpoint
             self.optimiser_state = array(
-                "f", file.read(len(self.optimiser_state) * self.optimiser_state.itemsize)
+                "f", state.read(len(self.optimiser_state) * self.optimiser_state.itemsize)
             )
-            self.replay_buffer = [file.read(byte_count) for byte_count in head["sizes"]]
-            self.matches_played = head["done"]
+            self.replay_buffer = [state.read(byte_count) for byte_count in header.sizes]
+            self.matches_played = header.done
 
 
 def read_network(path: Path) -> ValueNetwork:
@@ -202,11 +237,8 @@ def read_network(path: Path) -> ValueNetwork:
 
     A weight that no example has changed is 0. Raises `ConfigError` for an invalid file.
     """
-    with path.open("rb") as file:
-        file.readline()
-        values = array("f", file.read(require_engine().library.optimiser_size()))
-    if len(values) < 4 * WEIGHT_COUNT:
-        raise ConfigError(f"{path} is not a training of such a network; train a new one.")
+    _, state = read_checkpoint(path, NetworkCheckpoint)
+    values = array("f", state.read(require_engine().library.optimiser_size()))
     learned, squares = values[:WEIGHT_COUNT], values[3 * WEIGHT_COUNT : 4 * WEIGHT_COUNT]
     return quantised(
         weight if moved else 0.0 for weight, moved in zip(learned, squares, strict=True)

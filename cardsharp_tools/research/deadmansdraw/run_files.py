@@ -1,10 +1,10 @@
 """Files from which a long command resumes: results by match, and checkpoints."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -51,35 +51,101 @@ def compute_rows(
 
 
 def _read_rows(path: Path, run_key: str, row_class: type[Row]) -> list[Row]:
-    if not path.exists():
+    check_output_path(path)
+    if not path.exists() or not path.stat().st_size:
         path.write_text(f"{run_key}\n", "utf-8")
-    head_line, *lines = read_text(path).text.rpartition("\n")[0].split("\n")
+    complete, _, broken = read_text(path).text.rpartition("\n")
+    head_line, *lines = complete.split("\n")
     if head_line != run_key:
+        if not _is_json_object(head_line):
+            raise ConfigError(f"{path} is no file of results; give another file.")
         raise ConfigError(f"{path} belongs to another run: {head_line}. Give another file.")
     try:
-        return [row_class.model_validate_json(line) for line in lines]
+        rows = [row_class.model_validate_json(line) for line in lines]
     except ValidationError:
         raise ConfigError(f"{path} does not have these results; give another file.") from None
+    if broken:  # the run was stopped in the middle of a line, and new lines are appended
+        path.write_text(f"{complete}\n", "utf-8")
+    return rows
 
 
-def save_checkpoint(path: Path, header: object, parts: Iterable[bytes]) -> None:
+def _is_json_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def check_output_path(path: Path) -> None:
+    """Raise `ConfigError` if a long command could not write its file there at the end."""
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder; give a file.")
+    if not path.parent.is_dir():
+        raise ConfigError(f"There is no folder {path.parent}; create it, or give another file.")
+
+
+class CheckpointHeader(BaseModel, frozen=True, extra="forbid"):
+    """Base class of the first lines of checkpoints. The state of the training follows.
+
+    `command` is the command of research that writes such a checkpoint.
+    """
+
+    command: ClassVar[str]
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """Options of the training, on which its state depends."""
+        raise NotImplementedError
+
+    @property
+    def state_size(self) -> int:
+        """Bytes of the state."""
+        raise NotImplementedError
+
+
+Header = TypeVar("Header", bound=CheckpointHeader)
+
+
+def save_checkpoint(path: Path, header: CheckpointHeader, parts: Iterable[bytes]) -> None:
     """Write a checkpoint; the previous file remains until the new one is complete."""
     unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(b"".join((json.dumps(header).encode(), b"\n", *parts)))
+    unfinished.write_bytes(b"".join((header.model_dump_json().encode(), b"\n", *parts)))
     unfinished.replace(path)
 
 
 def load_checkpoint(
-    path: Path, header_key: str, expected_value: object
-) -> tuple[dict[str, Any], BytesIO]:
-    """Return header and body of a checkpoint; both are empty if there is none.
+    path: Path, header_class: type[Header], options: Mapping[str, object]
+) -> tuple[Header, BytesIO] | None:
+    """Return header and state of a checkpoint, None if there is none yet.
 
-    Raises `ConfigError` if the header's value of `header_key` is not `expected_value`.
+    Raises `ConfigError` for another file, and for a training with other options.
     """
-    file = BytesIO(path.read_bytes() if path.exists() else b"{}")
-    head = json.loads(file.readline())
-    if head and head[header_key] != expected_value:
+    check_output_path(path)
+    if not path.exists() or not path.stat().st_size:
+        return None
+    header, state = read_checkpoint(path, header_class)
+    if header.options != options:
         raise ConfigError(
-            f"{path} belongs to another run: {header_key} {head[header_key]}. Give another file."
+            f"{path} belongs to another run: {json.dumps(header.options)}. Give another file."
         )
-    return head, file
+    return header, state
+
+
+def read_checkpoint(path: Path, header_class: type[Header]) -> tuple[Header, BytesIO]:
+    """Return header and state of a checkpoint of any run; raise `ConfigError` for another file."""
+    try:
+        head_line, _, state = path.read_bytes().partition(b"\n")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; check the path.") from None
+    try:
+        header = header_class.model_validate_json(head_line)
+    except ValidationError:
+        raise ConfigError(
+            f"{path} is no checkpoint of `research {header_class.command}`; give another file."
+        ) from None
+    if len(state) != header.state_size:
+        raise ConfigError(
+            f"{path} is damaged or of another version: it has {len(state)} bytes after its first "
+            f"line, not {header.state_size}. Give another file."
+        )
+    return header, BytesIO(state)

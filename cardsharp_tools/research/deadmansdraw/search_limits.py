@@ -9,7 +9,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from cardsharp.core.text_files import read_text
 from cardsharp.games.deadmansdraw.strategies.captain import WEIGHT_FILE
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import SearchLimits
 from cardsharp.games.deadmansdraw.strategies.search.search_budget import (
@@ -17,7 +16,7 @@ from cardsharp.games.deadmansdraw.strategies.search.search_budget import (
     PLAIN_LIMITS,
 )
 from cardsharp.games.deadmansdraw.strategies.search.value_model import ValueModel
-from cardsharp.games.deadmansdraw.strategies.search.weights import load_model, parse_network
+from cardsharp.games.deadmansdraw.strategies.search.weights import load_model
 from cardsharp_tools.cli.console import print_json, result_console
 from cardsharp_tools.cli.options import CommandOptions, Json, Positive
 from cardsharp_tools.lab.confidence_interval import mean_interval
@@ -25,6 +24,7 @@ from cardsharp_tools.lab.duel_result import FirstPlayerLuck, FirstPlayerMatchRes
 from cardsharp_tools.lab.options import Seed
 from cardsharp_tools.research.deadmansdraw.native import NO_REPLAYS, require_engine
 from cardsharp_tools.research.deadmansdraw.run_files import MatchRow, compute_rows
+from cardsharp_tools.research.deadmansdraw.weight_files import read_network_weights
 
 _SEATS = 2
 
@@ -79,7 +79,7 @@ class SearchLimitsOptions(CommandOptions):
         model = load_model(WEIGHT_FILE)
         if self.opponent_network is None:
             return model
-        return ValueModel(model.numbers, parse_network(read_text(self.opponent_network).text))
+        return ValueModel(model.numbers, read_network_weights(self.opponent_network))
 
 
 def search_limits(*, options: SearchLimitsOptions = SearchLimitsOptions()) -> None:

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,14 +21,14 @@ from statistics import fmean
 from typing import Annotated
 
 from cyclopts import Parameter
+from pydantic import NonNegativeInt
 
-from cardsharp.core.text_files import read_valid_json_text
 from cardsharp.games.deadmansdraw.strategies.search.leaf_evaluator import SearchLimits
 from cardsharp.games.deadmansdraw.strategies.search.value_model import (
     WEIGHT_COUNT,
     ValueModel,
 )
-from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights, parse_value_model
+from cardsharp.games.deadmansdraw.strategies.search.weights import dump_weights
 from cardsharp_tools.cli.options import CommandOptions
 from cardsharp_tools.executors.strategy_reference import BuiltIn, parse_strategy
 from cardsharp_tools.lab.confidence_interval import mean_interval
@@ -39,7 +39,13 @@ from cardsharp_tools.research.deadmansdraw.native import (
     first_player_points_share,
     require_engine,
 )
-from cardsharp_tools.research.deadmansdraw.run_files import load_checkpoint, save_checkpoint
+from cardsharp_tools.research.deadmansdraw.run_files import (
+    CheckpointHeader,
+    check_output_path,
+    load_checkpoint,
+    save_checkpoint,
+)
+from cardsharp_tools.research.deadmansdraw.weight_files import read_model_weights
 
 WEIGHT_SCALE = 65536  # a weight is an integer multiple of 1 / WEIGHT_SCALE
 INITIAL_SQUARED_GRADIENTS = 0.01  # initial sums, so that the first steps are not too large
@@ -47,6 +53,7 @@ MAX_SAMPLES = 400  # maximum samples of one match, as in self_play.h
 CHECKPOINT_COUNT = 20  # checkpoints of a training
 MEASURED_PAIRS = 500  # decks against the champion at each checkpoint
 # limits of the search during training
+_WEIGHTS_SIZE = 8 * WEIGHT_COUNT  # bytes of the weights of a training
 FAST_LIMITS = SearchLimits(max_second_draws=-1, endgame_cards=0)
 
 
@@ -125,6 +132,25 @@ class _Sample(ctypes.Structure):
     )
 
 
+class WeightCheckpoint(CheckpointHeader):
+    """First line of a checkpoint: the options, the batches played, and how many were averaged."""
+
+    command = "train"
+    settings: Mapping[str, object]
+    batches: NonNegativeInt
+    averaged: NonNegativeInt
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """Options of the training."""
+        return self.settings
+
+    @property
+    def state_size(self) -> int:
+        """Bytes of the weights, of their squared gradients, and of the sum for the average."""
+        return 3 * _WEIGHTS_SIZE
+
+
 class WeightTraining:
     """Running training: weights, summed squared gradients, and the sum for the average.
 
@@ -185,11 +211,12 @@ class WeightTraining:
 
     def save(self, path: Path) -> None:
         """Write the state of the training to a checkpoint."""
-        settings = self.settings.document
-        head = {"settings": settings, "batches": self.batches, "averaged": self.averaged_batches}
+        header = WeightCheckpoint(
+            settings=self.settings.document, batches=self.batches, averaged=self.averaged_batches
+        )
         save_checkpoint(
             path,
-            head,
+            header,
             (
                 values.tobytes()
                 for values in (self.weight_values, self.squared_gradients, self.weight_sums)
@@ -198,11 +225,12 @@ class WeightTraining:
 
     def restore_if_saved(self, path: Path) -> None:
         """Continue from a checkpoint if there is one; raise `ConfigError` for another training."""
-        head, file = load_checkpoint(path, "settings", self.settings.document)
-        if head:
+        checkpoint = load_checkpoint(path, WeightCheckpoint, self.settings.document)
+        if checkpoint is not None:
+            header, state = checkpoint
             for values in (self.weight_values, self.squared_gradients, self.weight_sums):
-                values[:] = array("d", file.read(8 * WEIGHT_COUNT))
-            self.batches, self.averaged_batches = head["batches"], head["averaged"]
+                values[:] = array("d", state.read(_WEIGHTS_SIZE))
+            self.batches, self.averaged_batches = header.batches, header.averaged
 
     def _play_batch(self, weights: "array[int]") -> None:
         first_match = self.batches * self.settings.batch
@@ -312,6 +340,9 @@ def main(
             f"{100 * fmean(shares):.1f} % against the champion (95 %: {low:.1f} to {high:.1f})"
         )
 
+    check_output_path(options.out)
+    expected_file = options.expected_file  # read now, because the training takes hours
+    expected_weights = None if expected_file is None else read_model_weights(expected_file).numbers
     weight_values = run_training(
         engine,
         settings,
@@ -326,10 +357,10 @@ def main(
     }
     options.out.write_text(dump_weights(ValueModel(weight_values), provenance) + "\n", "utf-8")
     _print_progress(f"The weights are in {options.out}.")
-    if options.expected_file is not None:
-        if parse_value_model(read_valid_json_text(options.expected_file)).numbers != weight_values:
-            raise SystemExit(f"The weights differ from those of {options.expected_file}.")
-        _print_progress(f"All weights equal those of {options.expected_file}.")
+    if expected_weights is not None:
+        if expected_weights != weight_values:
+            raise SystemExit(f"The weights differ from those of {expected_file}.")
+        _print_progress(f"All weights equal those of {expected_file}.")
 
 
 def _print_progress(line: str) -> None:

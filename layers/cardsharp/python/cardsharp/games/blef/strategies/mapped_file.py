@@ -41,11 +41,12 @@ def map_round_tables(file: Path, format_: int) -> tuple[list[Any], MappedTableFi
         end = bytes(mapped[:65536]).index(b"\n")
         head = json.loads(bytes(mapped[:end]))
         file_format = head["format"]
+        if file_format == format_:
+            body = mapped[end + 1 :]
+            return head["rounds"], MappedTableFile(head["made_by"], head["crc32"], body)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise unreadable_file_error(str(file)) from error
-    if file_format != format_:
-        raise ConfigError(f"{file} has format {file_format}, not {format_}; train it again.")
-    return head["rounds"], MappedTableFile(head["made_by"], head["crc32"], mapped[end + 1 :])
+    raise ConfigError(f"{file} has format {file_format}, not {format_}; train it again.")
 
 
 def decompress_section(body: memoryview, begin: int, end: int) -> bytes:
@@ -58,7 +59,10 @@ def decompress_section(body: memoryview, begin: int, end: int) -> bytes:
 
 def unreadable_file_error(file: str) -> ConfigError:
     """Return the error for a missing or damaged table file, with the remedy."""
-    return ConfigError(f"{file} of Blef's tables cannot be read; install Cardsharp again.")
+    return ConfigError(
+        f"{file} cannot be read as tables of Blef. If it came with Cardsharp, install Cardsharp "
+        "again; otherwise give another file."
+    )
 
 
 def write_mapped_file(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
+from cardsharp.errors import ConfigError
 from cardsharp.games.deadmansdraw.actions import Action
 from cardsharp.games.deadmansdraw.cards import Card
 from cardsharp.games.deadmansdraw.position import DeadMansDrawPosition, PastMove
@@ -18,6 +19,7 @@ from cardsharp.games.deadmansdraw.strategies import (
     IsLate,
     PastMatch,
     Strategy,
+    build,
     strategy,
 )
 from cardsharp.games.deadmansdraw.strategies.captain import (
@@ -35,6 +37,7 @@ from cardsharp.games.deadmansdraw.strategies.observed_decisions import (
 from cardsharp.games.deadmansdraw.strategies.opponent_belief import (
     GENERAL_WEIGHTS,
     OpponentBelief,
+    OpponentProfile,
     load_opponent_profiles,
     parse_opponent_profiles,
 )
@@ -170,8 +173,25 @@ def parse_trained_strategy(text: str) -> Strategy:
     document = json.loads(text)
     if not isinstance(document, dict) or "opponents" not in document:
         return Captain(parse_value_model(text))
-    profiles = (*load_opponent_profiles(), *parse_opponent_profiles(text))
-    return Adaptive(Random(0), OpponentBelief(profiles), models=parse_value_models(text))
+    new_profiles, models = parse_opponent_profiles(text), parse_value_models(text)
+    for profile in new_profiles:
+        _check_profile(profile, models)
+    belief = OpponentBelief((*load_opponent_profiles(), *new_profiles))
+    return Adaptive(Random(0), belief, models=models)
+
+
+def _check_profile(profile: OpponentProfile, models: Mapping[str, ValueModel]) -> None:
+    """Raise `ValueError` if there are no such weights, or no such strategy, as a profile names."""
+    try:
+        if profile.weights not in models:
+            load_model(weight_file_name(profile.weights))
+        for model in (profile.stop_model, profile.answer_model):
+            if isinstance(model, str):
+                build(model, Random(0))
+    except OSError:
+        raise ValueError(f"It has no weights '{profile.weights}', which a profile names.") from None
+    except ConfigError as error:
+        raise ValueError(f"The profile of the opponent '{profile.name}': {error}") from None
 
 
 def parse_value_models(text: str) -> dict[str, ValueModel]:

@@ -9,10 +9,12 @@ import json
 import sys
 from array import array
 from base64 import b85decode, b85encode
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from zlib import compress, decompress
+from zlib import error as zlib_error
 
 from cardsharp.games.deadmansdraw.strategies.search.network import WEIGHT_COUNT as WEIGHTS
 from cardsharp.games.deadmansdraw.strategies.search.network import ValueNetwork
@@ -36,11 +38,9 @@ def dump_weights(model: ValueModel | ValueNetwork, provenance: dict[str, object]
 
 def parse_value_model(text: str) -> ValueModel:
     """Return the model of a weight file; raise `ValueError` if it cannot be read."""
-    content = json.loads(text)
-    if not isinstance(content, dict) or content.get("format") != WEIGHTS_FORMAT:
-        raise ValueError(f"This is not a weight file of format {WEIGHTS_FORMAT}; train again.")
+    content = _parse_weight_file(text)
     network = load_shipped_network() if content.get("network") else None
-    return ValueModel(_decode_weights("i", content["numbers"], WEIGHT_COUNT), network)
+    return ValueModel(_decode_weights("i", content, WEIGHT_COUNT), network)
 
 
 @cache
@@ -51,7 +51,7 @@ def load_shipped_network() -> ValueNetwork:
 
 def parse_network(text: str) -> ValueNetwork:
     """Return the network of a weight file; raise `ValueError` if it cannot be read."""
-    return ValueNetwork(_decode_weights("h", json.loads(text)["numbers"], WEIGHTS))
+    return ValueNetwork(_decode_weights("h", _parse_weight_file(text), WEIGHTS))
 
 
 @cache  # an entry for each shipped weight file
@@ -60,13 +60,23 @@ def load_model(name: str) -> ValueModel:
     return parse_value_model((FOLDER / f"{name}.json").read_text("utf-8"))
 
 
-def _decode_weights(typecode: Literal["i", "h"], packed: str, expected_count: int) -> "array[int]":
+def _parse_weight_file(text: str) -> dict[str, Any]:
+    content = json.loads(text)
+    if not isinstance(content, dict) or content.get("format") != WEIGHTS_FORMAT:
+        raise ValueError(f"This is not a weight file of format {WEIGHTS_FORMAT}.")
+    return content
+
+
+def _decode_weights(
+    typecode: Literal["i", "h"], content: Mapping[str, Any], expected_count: int
+) -> "array[int]":
     weights = array(typecode)
-    weights.frombytes(decompress(b85decode(packed)))
+    try:
+        weights.frombytes(decompress(b85decode(content["numbers"])))
+    except (KeyError, TypeError, ValueError, zlib_error):
+        raise ValueError("The numbers of the file cannot be read.") from None
     if len(weights) != expected_count:
-        raise ValueError(
-            f"The file holds {len(weights)} numbers, not {expected_count}; train again."
-        )
+        raise ValueError(f"The file holds {len(weights)} numbers, not {expected_count}.")
     return _swap_if_big_endian(weights)
 
 
