@@ -3,6 +3,8 @@
 Some of the matches are damaged.
 """
 
+import gzip
+import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ from cardsharp.play.catalog import get_game
 from cardsharp.store.match_log import MatchRecord
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.game_rooms.room_server import serve_match_pages
+from cardsharp_tools.match_sources import sources
 from cardsharp_tools.match_sources.match_logs import default_store, import_match, open_log
 from cardsharp_tools.match_sources.sources import find_source
 
@@ -224,3 +227,16 @@ def test_a_damaged_local_log_does_not_hide_matches_of_another_source(cli: Cli, h
     (home / "cardsharp" / "matches.db").write_bytes(b"no database" * 100)
     outcome = cli("show", "final-2023")
     assert (outcome.code, "55" in outcome.out) == (0, True)
+
+
+def test_a_match_is_shown_from_its_recorded_opening(cli: Cli, tmp_path: Path) -> None:
+    """The arena can begin a match with cards in the banks; they count from the first turn on."""
+    sample = Path(sources.__file__).with_name("samples") / "final-2023.json.gz"
+    document = json.loads(gzip.decompress(sample.read_bytes()))
+    document["creationParams"]["banks"] = [[{"suit": "Sword", "value": 7}], []]
+    (tmp_path / "opening.json").write_text(json.dumps(document))
+    match = cli("show", str(tmp_path / "opening.json"), "--json").json()
+    usual_match = cli("show", "final-2023", "--json").json()
+    assert usual_match["turns"][0]["scores"] == [0, 21]
+    assert match["turns"][0]["scores"] == [7, 21]
+    assert "7 : 21" in cli("show", str(tmp_path / "opening.json")).out

@@ -24,7 +24,7 @@ from cardsharp.games.deadmansdraw import events
 from cardsharp.games.deadmansdraw.history.replay import (
     EventReplayStep,
     ReplayTurn,
-    group_into_turns,
+    match_turns,
     parse_stored_position,
 )
 from cardsharp.games.deadmansdraw.sentences import label_action
@@ -104,13 +104,14 @@ class LiveMatchPrinter:
             )
             self._printed_turn_counts[match_id] = 0
         try:
-            self._print_new_turns(match_id, labels)
+            self._print_new_turns(record, labels)
         finally:  # the end is printed even if the moves cannot be read
             if outcome is not None:
                 self._print_end(match_id, outcome, labels)
 
-    def _print_new_turns(self, match_id: str, labels: PlayerLabels) -> None:
-        over = [turn for turn in group_into_turns(self._log.moves(match_id)) if turn.is_over]
+    def _print_new_turns(self, record: MatchRecord, labels: PlayerLabels) -> None:
+        match_id = record.match_id
+        over = [turn for turn in match_turns(record, self._log.moves(match_id)) if turn.is_over]
         for turn in over[self._printed_turn_counts[match_id] :]:
             self._printed_turn_counts[match_id] += 1
             self._print_event(
@@ -283,16 +284,17 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
     """Printer of each turn as a line, our decisions below it, and the final banks."""
 
     def turn_documents(
-        self, _record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
+        self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> dict[str, object]:
         """Return the turns as JSON documents."""
-        return {"turns": [turn_document(replay_turn) for replay_turn in _select_turns(moves, turn)]}
+        chosen = _select_turns(record, moves, turn)
+        return {"turns": [turn_document(replay_turn) for replay_turn in chosen]}
 
     def show(
         self, record: MatchRecord, moves: Sequence[MoveRecord], turn: int | None = None
     ) -> None:
         """Print each turn with its moves, their reasons and the score."""
-        chosen = _select_turns(moves, turn)
+        chosen = _select_turns(record, moves, turn)
         console, labels = result_console(), PlayerLabels.from_header(header_of(record))
         print_title(console, record, labels.title())
         table = turn_table(labels)
@@ -332,10 +334,12 @@ class TurnPrinter(StepPrinter[EventReplayStep]):
         return None if position is None else position_text(position)
 
 
-def _select_turns(moves: Sequence[MoveRecord], turn_number: int | None) -> list[ReplayTurn]:
-    return select_turn_parts(group_into_turns(moves), turn_number, lambda turn: turn.number)
+def _select_turns(
+    record: MatchRecord, moves: Sequence[MoveRecord], turn_number: int | None
+) -> list[ReplayTurn]:
+    return select_turn_parts(match_turns(record, moves), turn_number, lambda turn: turn.number)
 
 
 PRINTER = TurnPrinter(
-    lambda _record, moves: chain(*(turn.steps for turn in group_into_turns(moves))), label_action
+    lambda record, moves: chain(*(turn.steps for turn in match_turns(record, moves))), label_action
 )

@@ -142,6 +142,11 @@ def replay(record: MatchRecord, moves: Sequence[MoveRecord]) -> Iterator[EventRe
     return chain.from_iterable(turn.steps for turn in turns)
 
 
+def match_turns(record: MatchRecord, moves: Sequence[MoveRecord]) -> list[ReplayTurn]:
+    """Return the turns of a match without public states; raise `StoreError` as `replay`."""
+    return group_into_turns(moves, _parse_opening(record))
+
+
 def opening_info_and_steps(
     record: MatchRecord, move_records: Sequence[MoveRecord]
 ) -> tuple[PublicInfoTracker, list[EventReplayStep]]:
