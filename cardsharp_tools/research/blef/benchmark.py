@@ -148,9 +148,9 @@ class BetPrediction(NamedTuple):
 
 
 class CalibrationBin(NamedTuple):
-    """Bin of bets with similar predictions: mean prediction, frequency, and its interval.
+    """Bin of bets with similar predictions.
 
-    In per cent the mean prediction, the truth, its bounds.
+    In per cent it has the mean prediction, how often the bets held, and the interval of that.
     """
 
     bets: int
@@ -158,12 +158,6 @@ class CalibrationBin(NamedTuple):
     observed: float
     low: float
     high: float
-
-    @property
-    def document(self) -> dict[str, object]:
-        """Return the fields as a JSON document."""
-        document_keys = {"predicted": "told", "observed": "held"}
-        return {document_keys.get(name, name): value for name, value in self._asdict().items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +183,7 @@ def calibration(*, options: CalibrationOptions = CalibrationOptions()) -> None:
     error = fmean((prediction.chance - prediction.was_true) ** 2 for prediction in predictions)
     if options.as_json:
         print_json(
-            {**asdict(options), "error": error, "levels": [level.document for level in bins]}
+            {**asdict(options), "error": error, "levels": [level._asdict() for level in bins]}
         )
         return
     for level in bins:

@@ -146,13 +146,12 @@ class BoundsOptions(CommandOptions):
     @property
     def document(self) -> dict[str, object]:
         """Return the options as a JSON document."""
-        document_keys = {"exact_cards": "perfect", "node_factor": "times"}
-        return {document_keys.get(name, name): value for name, value in asdict(self).items()}
+        return asdict(self)
 
     @property
     def run_key(self) -> str:
         """First line of the result file: all options on which the results depend."""
-        field_names = ("cards", "perfect", "times", "nodes", "seed")
+        field_names = ("cards", "exact_cards", "node_factor", "nodes", "seed")
         head = {name: self.document[name] for name in field_names}
         if self.network is not None:
             head["network"] = sha256(self.network.read_bytes()).hexdigest()

@@ -87,9 +87,7 @@ class NetworkOptions(CommandOptions):
     @property
     def document(self) -> dict[str, object]:
         """Return the options as a JSON document."""
-        document_keys = {"learning_rate": "pace", "td_lambda": "trust"}
-        values = asdict(self) | {"start": self.start and self.start.name}
-        return {document_keys.get(name, name): value for name, value in values.items()}
+        return asdict(self) | {"start": self.start and self.start.name}
 
 
 def network(

@@ -61,11 +61,11 @@ FAST_LIMITS = SearchLimits(max_second_draws=-1, endgame_cards=0)
 class TrainingConfig(CommandOptions):
     """Configuration of a training.
 
-    The step size falls geometrically from `rate_first` to `rate_last`. `trust` is the share of a
-    target that comes from later events of the match. `exploration` is the probability to draw on
+    The step size falls geometrically from `rate_first` to `rate_last`. `td_lambda` is the share of
+    a target that comes from later events of the match. `exploration` is the probability to draw on
     although stopping looks better. The result is the average of the weights over the last part of
-    the training, from `average_from` on. With an `opponent`, its turns are played by its own rule,
-    and `replies` of them are sampled for one target.
+    the training, from `averaging_start` on. With an `opponent`, its turns are played by its own
+    rule, and `replies` of them are sampled for one target.
     """
 
     matches: Annotated[int, Parameter(help="Matches against itself, whole batches.")] = 60_000
@@ -88,8 +88,7 @@ class TrainingConfig(CommandOptions):
     @property
     def document(self) -> dict[str, object]:
         """Return the configuration as a JSON document."""
-        document_keys = {"td_lambda": "trust", "averaging_start": "average_from"}
-        return {document_keys.get(name, name): value for name, value in asdict(self).items()}
+        return asdict(self)
 
     @property
     def batch_count(self) -> int:

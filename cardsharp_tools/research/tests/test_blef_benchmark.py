@@ -236,4 +236,4 @@ def test_higher_predictions_hold_more_often(capsys: pytest.CaptureFixture[str]) 
     assert sum(level["bets"] for level in result["levels"]) == 120
     assert result["error"] < 0.25
     lowest, *_, highest = result["levels"]
-    assert highest["held"] > lowest["held"] + 20
+    assert highest["observed"] > lowest["observed"] + 20
