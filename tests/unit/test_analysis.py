@@ -45,9 +45,10 @@ class BlunderingPlayer(SimulationPlayer):
 
 def test_a_planted_blunder_is_detected_and_luck_is_attributed_to_each_card() -> None:
     """Luck is the value that the lab subtracts from results, seen from the first side."""
+    # The judge of an analysis is `captain-quick`.
     captain, blunderer = (
-        SimulationPlayer(DEADMANSDRAW, "captain"),
-        BlunderingPlayer(DEADMANSDRAW, "captain"),
+        SimulationPlayer(DEADMANSDRAW, "captain-quick"),
+        BlunderingPlayer(DEADMANSDRAW, "captain-quick"),
     )
     played_actions = play_to_end(new_match(DEADMANSDRAW, 1), (captain, blunderer), Random(1))
     [(record, moves)] = stored_match(DEADMANSDRAW, played_actions)

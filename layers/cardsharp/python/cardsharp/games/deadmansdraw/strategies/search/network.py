@@ -64,7 +64,7 @@ WEIGHT_FIELDS = {
 """Fields of one part of a network, in the order of network.h."""
 WEIGHT_COUNT = OUTPUT_COUNT * HIDDEN_UNITS * sum(field.rows for field in WEIGHT_FIELDS.values())
 
-LANE, SIGN = 42, 20
+LANE, SIGN = 43, 20
 """Bits of a lane, and the bit that says that a hidden sum, shifted up by it, is above 0."""
 _LANE_ONES = sum(1 << LANE * unit for unit in range(HIDDEN_UNITS))
 _SIGN_BIAS = _LANE_ONES << SIGN
