@@ -109,8 +109,8 @@ static RoundView with_bet(const RoundView *view, int bet) {
 
 /* --- the belief about the opponent's hand ------------------------------------------------- */
 
-/* Hands that the opponent may hold. Only the first MAX_CONSIDERED_HANDS are considered, which
- * are the likeliest ones in a large round. */
+/* Hands that the opponent may hold. A decision considers at most MAX_CONSIDERED_HANDS of them
+ * (`sample_belief`). */
 typedef struct {
     int hand_count;
     CardSet hands[MAX_HANDS];
@@ -132,25 +132,24 @@ static void copy_hand(Belief *belief, int target, int source) {
     belief->weights[target] = belief->weights[source];
 }
 
-static void swap_hands(Belief *belief, int first, int second) {
-    static _Thread_local HandFeatures features;
-    CardSet hand = belief->hands[first];
-    BetSet true_set = belief->true_bets[first];
-    double weight = belief->weights[first];
-    features = belief->features[first];
-    copy_hand(belief, first, second);
-    belief->hands[second] = hand;
-    belief->true_bets[second] = true_set;
-    belief->weights[second] = weight;
-    belief->features[second] = features;
-}
-
-static void sort_likeliest_first(Belief *belief) {
-    for (int place = 0; place < considered_count(belief); place++) {
-        int likeliest = place;
-        for (int hand = place + 1; hand < belief->hand_count; hand++)
-            if (belief->weights[hand] > belief->weights[likeliest]) likeliest = hand;
-        if (likeliest != place) swap_hands(belief, place, likeliest);
+/* Draw the hands that a decision considers, each as often as its weight demands: one random offset
+ * and equal steps. The likeliest hands alone would make the responder too sure of its belief. */
+static void sample_belief(const Belief *belief, Rng *rng, Belief *sample) {
+    double total_weight = 0, reached = 0;
+    for (int hand = 0; hand < belief->hand_count; hand++) total_weight += belief->weights[hand];
+    const double interval = total_weight / MAX_CONSIDERED_HANDS;
+    double threshold = rng_unit(rng) * interval;
+    sample->hand_count = 0;
+    for (int hand = 0; hand < belief->hand_count; hand++) {
+        int draws = 0;
+        reached += belief->weights[hand];
+        for (; threshold < reached; threshold += interval) draws++;
+        if (!draws || sample->hand_count == MAX_CONSIDERED_HANDS) continue;
+        int index = sample->hand_count++;
+        sample->hands[index] = belief->hands[hand];
+        sample->features[index] = belief->features[hand];
+        sample->true_bets[index] = belief->true_bets[hand];
+        sample->weights[index] = draws;
     }
 }
 
@@ -172,7 +171,6 @@ static void update_belief(Belief *belief, const Opponent *opponent, const RoundV
         belief->weights[remaining++] = weights[hand];
     }
     belief->hand_count = remaining;
-    if (opponent->large_policy) sort_likeliest_first(belief);
 }
 
 /* List all hands of a size in random order; return their number. */
@@ -373,8 +371,8 @@ static Opponent opponent_in_round(const RoundPlayer *player, const int hand_size
 }
 
 /* Play a round; return true if the responder, which has this role, wins it. */
-static bool wins_round(Belief *belief, const Opponent *opponent, const int hand_sizes[2], int role,
-                       int depth, Rng *rng) {
+static bool wins_round(Belief *belief, Belief *sample, const Opponent *opponent,
+                       const int hand_sizes[2], int role, int depth, Rng *rng) {
     CardSet own_hand = rng_draw(rng, ALL_CARDS, hand_sizes[role]);
     CardSet opponent_hand = rng_draw(rng, ALL_CARDS & ~own_hand, hand_sizes[1 - role]);
     begin_belief(belief, opponent, own_hand, hand_sizes, role, rng);
@@ -382,7 +380,8 @@ static bool wins_round(Belief *belief, const Opponent *opponent, const int hand_
     for (int mover = 0;; mover = 1 - mover) {
         int action;
         if (mover == role) {
-            action = respond(belief, opponent, &view, depth);
+            sample_belief(belief, rng, sample);
+            action = respond(sample, opponent, &view, depth);
         } else {
             action = opponent_action(opponent, &view, opponent_hand, rng);
             if (action != CHECK) update_belief(belief, opponent, &view, action);
@@ -403,13 +402,14 @@ int64_t local_best_response(const RoundPlayer *player, int first_hand_size, int 
     Opponent opponent = opponent_in_round(player, hand_sizes, role);
     bool is_asked = !opponent.table && !opponent.large_policy;
     opponent.action_cache = is_asked ? calloc(1, sizeof *opponent.action_cache) : NULL;
-    Belief *belief = malloc(sizeof *belief);
-    bool has_memory = belief && (!is_asked || opponent.action_cache);
+    Belief *belief = malloc(sizeof *belief), *sample = malloc(sizeof *sample);
+    bool has_memory = belief && sample && (!is_asked || opponent.action_cache);
     int64_t win_count = has_memory ? 0 : -1;
     Rng rng = {seed};
     for (int64_t round = 0; has_memory && round < round_count; round++)
-        win_count += wins_round(belief, &opponent, hand_sizes, role, depth, &rng);
+        win_count += wins_round(belief, sample, &opponent, hand_sizes, role, depth, &rng);
     free(belief);
+    free(sample);
     free(opponent.action_cache);
     return win_count;
 }
@@ -420,8 +420,12 @@ int respond_to_player(const RoundPlayer *player, const RoundView *own_view, int 
                       uint64_t seed) {
     const int role = own_view->role, *hand_sizes = own_view->hand_sizes;
     Opponent opponent = opponent_in_round(player, hand_sizes, role);
-    Belief *belief = malloc(sizeof *belief);
-    if (!belief) return -1;
+    Belief *belief = malloc(sizeof *belief), *sample = malloc(sizeof *sample);
+    if (!belief || !sample) {
+        free(belief);
+        free(sample);
+        return -1;
+    }
     Rng rng = {seed};
     begin_belief(belief, &opponent, own_view->hand, hand_sizes, role, &rng);
     RoundView view = {.role = 1 - role, .hand_sizes = {hand_sizes[0], hand_sizes[1]}};
@@ -430,7 +434,9 @@ int respond_to_player(const RoundPlayer *player, const RoundView *own_view, int 
         if (mover != role) update_belief(belief, &opponent, &view, bet);
         view = with_bet(&view, bet);
     }
-    int action = respond(belief, &opponent, &view, depth);
+    sample_belief(belief, &rng, sample);
+    int action = respond(sample, &opponent, &view, depth);
     free(belief);
+    free(sample);
     return action;
 }
