@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cardsharp.analysis.action_labels import LabelAction, action_labels
 from cardsharp.analysis.replay import header_of
 from cardsharp.play.game import Game
 from cardsharp.store.match_log import MatchRecord
@@ -47,6 +48,11 @@ class BacktestedMatch:
         return " v ".join(
             map(header.strategy_or_player_name, range(max(len(header.names), len(header.players))))
         )
+
+    @property
+    def action_label(self) -> LabelAction:
+        """Function that returns the name of an action at the table from its name in the log."""
+        return action_labels(self.game)
 
     def original_decider(self, decision: BacktestedDecision) -> str:
         """Return the strategy that made the original decision, or the player if unknown."""
@@ -128,16 +134,17 @@ def _build_differences_table(
         right_aligned=("turn", "gain"),
     )
     table.columns[2].style, table.columns[4].no_wrap = "dim", True
+    label = match.action_label
     for decision in decisions:
         fault = decision.new_decision.error
         new_action = (
-            Text(decision.new_action_name)
+            Text(label(decision.new_action_name))
             if fault is None
             else Text(f"fault: {fault}", style="red")
         )
         table.add_row(
             str(decision.decision_point.step.turn),
-            decision.original_decision.action,
+            label(decision.original_decision.action),
             match.original_decider(decision),
             new_action,
             _format_gain(decision),
@@ -236,7 +243,9 @@ def _build_options_table(match: BacktestedMatch, decision: BacktestedDecision) -
             for candidate in (option, then.get(name))
         )
         note = option.note if option else ""
-        table.add_row(name, chosen, *values, *judged, note, style="bold" if chosen else "")
+        table.add_row(
+            match.action_label(name), chosen, *values, *judged, note, style="bold" if chosen else ""
+        )
     rest = [option_name for option_name in legal if option_name not in weighed]
     if rest:
         table.add_row(f"and {len(rest)} more", style="dim")
@@ -247,8 +256,12 @@ def _iter_detail_rows(
     match: BacktestedMatch, decision: BacktestedDecision
 ) -> Iterator[tuple[str, Text]]:
     decided, then = decision.new_decision, decision.original_decision
+    label = match.action_label
     took = f"{decided.duration / timedelta(milliseconds=1):.1f} ms"
-    yield "now", Text.assemble((decision.new_action_name, "bold"), "  ", decided.decision.reason)
+    yield (
+        "now",
+        Text.assemble((label(decision.new_action_name), "bold"), "  ", decided.decision.reason),
+    )
     for name, lines, style in (
         ("fault", decided.error or "", "red"),
         ("at", decided.traceback, ""),
@@ -257,7 +270,7 @@ def _iter_detail_rows(
         for line_index, line in enumerate(lines.rstrip().splitlines()):
             yield "" if line_index else name, Text(line, style=style)
     yield "by", Text(f"{match.backtest_player_name}, {took}", style="dim")
-    yield "then", Text.assemble((then.action, "bold"), "  ", then.reason_without_action)
+    yield "then", Text.assemble((label(then.action), "bold"), "  ", then.reason_without_action)
     by = match.original_decider(decision) + (
         "" if then.decision_ms is None else f", {then.decision_ms:.1f} ms"
     )
