@@ -149,7 +149,7 @@ def prediction_accuracy(measurements: Sequence[Measurements], worlds: Sequence[b
 
     A rule says that one number lies above a limit in one of the two worlds.
     """
-    half = len(worlds) // 2
+    measurements, half = _with_growth(measurements), len(worlds) // 2
     names = set(measurements[0]).intersection(*measurements)
     rules = (
         (name, limit, is_above)
@@ -166,6 +166,25 @@ def prediction_accuracy(measurements: Sequence[Measurements], worlds: Sequence[b
 
     best = max(rules, key=lambda rule: share(rule, slice(half)))
     return share(best, slice(half, None))
+
+
+def _with_growth(measurements: Sequence[Measurements]) -> list[Measurements]:
+    """Return the measurements, each with how much its numbers have grown since the one before.
+
+    Many are counters of the kernel, which say nothing by their height. Of the first one, which has
+    none before it, the growth is 0.
+    """
+    previous_ones = [measurements[0], *measurements[:-1]]
+    return [
+        {
+            **measured,
+            **{
+                f"growth of {name}": measured[name] - previous[name]
+                for name in measured.keys() & previous
+            },
+        }
+        for previous, measured in zip(previous_ones, measurements, strict=True)
+    ]
 
 
 def _limits(numbers: Sequence[float]) -> list[float]:
