@@ -58,6 +58,7 @@ def _delay_garbage_collection() -> None:
     thresholds = gc.get_threshold()
 
     def restore_thresholds(_phase: str, _search: dict[str, int]) -> None:
+        """Go on as usual; Python calls this at the beginning of the first search."""
         gc.set_threshold(*thresholds)
         gc.callbacks.remove(restore_thresholds)
 

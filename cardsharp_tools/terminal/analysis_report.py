@@ -1,5 +1,6 @@
 """The analysis of a match in a terminal: who played how well, the curve, the worst decisions."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -77,11 +78,14 @@ class AnalysisReport:
 def print_review(
     console: Console,
     report: AnalysisReport,
-    match_id: str,
+    match_ref: str | None,
     step_numbers: Mapping[int, int],
     chapter: str,
 ) -> None:
-    """Print what decided a match of a person, lessons, and what luck and decisions did."""
+    """Print what decided a match of a person, lessons, and what luck and decisions did.
+
+    `match_ref` names the match for `versus`, which plays on from a lesson; None if it cannot.
+    """
     decisions = {
         step_numbers[decision.sequence]: decision for decision in report.analysis.decisions
     }
@@ -95,7 +99,9 @@ def print_review(
     for lesson in review.lessons:
         console.print()
         console.print(f"{lesson.text} {lesson.reason}".rstrip())
-        print_command(f"versus --from-position {match_id}@{lesson.step_number}", console=console)
+        if match_ref is not None:
+            branch_point = shlex.quote(f"{match_ref}@{lesson.step_number}")
+            print_command(f"versus --from-position {branch_point}", console=console)
     console.print()
     console.print(review.luck_text)
     console.print(review.decisions_text)

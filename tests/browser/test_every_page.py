@@ -1,9 +1,10 @@
 """Browser tests of every page at three widths, light and dark.
 
-A snapshot of pixels would differ between machines with other fonts. `layout.txt` holds
-the position of each part of a page, which no font changes. General rules, such as that
-texts do not overlap, are checked on each page. `LAYOUT=write make test-browser` writes
-the file anew; `PICTURES=folder make test-browser` saves a picture of every page too.
+A snapshot of pixels would differ between machines with other fonts. `layout.txt` holds the position
+of each part of a page, which depends less on them. It was written with the fonts that Debian's
+Chromium recommends (`fonts-liberation`); without any such font headings are narrower. General
+rules, such as that texts do not overlap, are checked on each page. `LAYOUT=write make test-browser`
+writes the file anew; `PICTURES=folder make test-browser` saves a picture of every page too.
 
 The last tests plant faults and check that the other tests would detect them.
 """

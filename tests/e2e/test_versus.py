@@ -17,6 +17,7 @@ from cardsharp.games.euchre.cards import SUIT_NAMES, parse_card
 from cardsharp.games.euchre.public_state import PublicState
 from cardsharp_tools.cli.exit_codes import ExitCode
 from cardsharp_tools.games.euchre.terminal import action_aliases, action_text
+from cardsharp_tools.match_sources.match_logs import resolve_match_log_location
 from cardsharp_tools.terminal.screen import SCREEN_LINES, Choice, matching_choices
 
 DRAW_TWICE = ["draw", "end", "1"] * 200
@@ -108,6 +109,11 @@ def test_a_game_of_blef_is_played_logged_and_branched(
     assert "Typed at the terminal." in reasons
     assert cli("why", "last", "2").code == ExitCode.OK
     match_id = record["match"]
+    lesson = re.search(r"versus --from-position (\S+)@\d+\n", cli("analyse", "last").out)
+    assert lesson is not None
+    assert lesson[1] == match_id, "`last` may soon be another match"
+    elsewhere = cli("analyse", match_id, "--store", resolve_match_log_location()).out
+    assert "versus --from-position" not in elsewhere, "it would not find the match there"
     for cards in ((), ("--same-cards",)):
         type_lines(monkeypatch, *QUICK_GAME_INPUT)
         branch_result = cli("versus", "--from-position", f"{match_id}@4", "--json", *cards)

@@ -64,7 +64,10 @@ def analyse(
         from cardsharp_tools.game_rooms.local_match import screen_class  # noqa: PLC0415
 
         chapter = screen_class(game_of_match(record)).chapter
-        print_review(console, report, record.match_id, _number_steps(record, moves), chapter)
+        match_ref = None  # `versus` plays on from a match of the default log only
+        if store is None:
+            match_ref = record.match_id if match == LAST_MATCH else match
+        print_review(console, report, match_ref, _number_steps(record, moves), chapter)
     if full or not is_own:
         print_analysis(console, report)
 
