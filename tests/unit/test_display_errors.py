@@ -1,15 +1,19 @@
 """Failures of the display, each of which is reported once and ends no match."""
 
 import io
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 from support.cli import Cli
 from support.stored_matches import sample_match
 
+from cardsharp.bot.match_dispatcher import MatchDispatcher
+from cardsharp.bot.queueing.memory_queue import MemoryQueue
 from cardsharp.core.clock import SystemClock
 from cardsharp.errors import StoreError
 from cardsharp.play.catalog import get_game
@@ -17,6 +21,8 @@ from cardsharp.store.match_log import MoveRecord
 from cardsharp.store.sqlite_match_log import SqliteMatchLog
 from cardsharp_tools.cli.console import print_error, print_notice
 from cardsharp_tools.cli.game_bot_runner import _StepPrinter
+from cardsharp_tools.games.deadmansdraw.bot_runner import _MatchReporter
+from cardsharp_tools.games.deadmansdraw.commands.bot import BotOptions
 from cardsharp_tools.games.deadmansdraw.match_printer import (
     ignore_running_matches,
     play_and_print_matches,
@@ -140,3 +146,36 @@ def end_matches(ids: list[str], on_running: OnRunning) -> Iterator[str]:
     for match_id in ids:
         on_running([match_id])
         yield match_id
+
+
+class LogOfAMatchThatEndsNow(SqliteMatchLog):
+    """Match log whose match `m` ends after its record was read and before its moves are."""
+
+    end_match: Callable[[], None]
+
+    def moves(self, match_id: str) -> list[MoveRecord]:
+        """End the match, and return its moves."""
+        self.end_match()
+        return super().moves(match_id)
+
+
+def test_the_end_of_a_damaged_match_is_printed_if_it_comes_while_it_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The bot prints each end, once; a match without one would look as if it still ran."""
+    record, _ = sample_match("deadmansdraw")
+    clock = SystemClock()
+    log = LogOfAMatchThatEndsNow(tmp_path / "log.db", clock)
+    lease = log.acquire_lease("m", "worker", _HOUR, record.header)
+    assert lease is not None
+    log.write_facts(lease, {0: {"odd": True}})
+    log.end_match = partial(log.finish, lease, record.outcome or {})
+    dispatcher = MatchDispatcher(log, MemoryQueue(clock), clock, leased_ids={"m": None})
+    messages: list[str] = []
+    reporter = _MatchReporter(dispatcher, BotOptions(as_json=True), messages.append)
+    for _ in range(3):
+        reporter.report_news()
+    log.close()
+    assert [message.partition(":")[0] for message in messages] == ["Match m cannot be shown"]
+    printed = [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()]
+    assert printed == ["began", "ended"]

@@ -169,11 +169,18 @@ class _MatchReporter:
         for match_id in tuple(self._taken_match_ids):  # workers add to it meanwhile
             if self._printer.is_end_printed(match_id) or match_id in self._abandoned_match_ids:
                 continue
-            is_updated = self._guard.run(
-                partial(self._printer.print_new_events, [match_id]), f"Match {match_id}"
-            )
-            if not is_updated and self._read_result(match_id) is not None:
-                self._abandoned_match_ids.add(match_id)
+            if self._print_news(match_id) or self._read_result(match_id) is None:
+                continue
+            # The match may have ended after the printer had read its record. Its end is printed
+            # the second time.
+            self._print_news(match_id)
+            self._abandoned_match_ids.add(match_id)
+
+    def _print_news(self, match_id: str) -> bool:
+        """Print the new events of a match; report a failure, and return whether there was none."""
+        return self._guard.run(
+            partial(self._printer.print_new_events, [match_id]), f"Match {match_id}"
+        )
 
     def _read_result(self, match_id: str) -> object:
         """Return the result of a match, "" if it cannot be read, None while the match runs."""
