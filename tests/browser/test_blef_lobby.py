@@ -147,6 +147,24 @@ def test_a_stale_response_does_not_ask_a_player_to_join(
         expect(page.locator("#enter")).to_be_hidden()
 
 
+def test_the_list_of_games_takes_no_focus_from_its_buttons(
+    browser: Browser, blef_service_url: str
+) -> None:
+    """The list is drawn again every second; Enter must still join the game."""
+    uuid = call_service(f"{blef_service_url}/games/create")["game_uuid"]
+    game_url = f"{blef_service_url}/games/{uuid}"
+    admin = call_service(f"{game_url}/join", nickname="Alice")["player_uuid"]
+    call_service(f"{game_url}/make-public", admin_uuid=admin)
+    with open_page(browser) as page:
+        page.goto(f"{blef_service_url}/")
+        button = page.locator("#games").get_by_role("button", name="Join").first
+        button.focus()
+        for _ in range(2):
+            with page.expect_response("**/games"):
+                pass
+        expect(button).to_be_focused()
+
+
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
 def test_the_local_page_rejects_requests_from_another_site(
     blef_service_url: str, path: str

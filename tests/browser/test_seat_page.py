@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 from support.browser import (
     MAX_WAIT_MILLISECONDS,
     MIN_TOUCH_TARGET,
@@ -152,6 +153,33 @@ def test_a_full_match_is_playable_by_keys_mouse_or_touch_alone(
         expect(page.get_by_role("link", name=re.compile("step by step|^1$"))).to_be_visible()
         new_match_button.press("Enter") if by_keys else PRESS_ACTIONS[means](new_match_button)
         expect(page.locator("#moves")).to_be_visible()
+
+
+def test_an_update_takes_no_focus_from_what_is_read(browser: Browser) -> None:
+    """Otherwise Enter on a summary would press a button that has got the focus."""
+    changes: list[Route] = []
+
+    def change_page(route: Route) -> None:
+        """Change both parts that have summaries, as the analysis of a match does."""
+        response = route.fetch()
+        news = response.json()
+        changes.append(route)
+        marker = f'<i class="change-{len(changes)}"></i>'
+        changed = {part: news[part] + marker for part in ("ask", "side")}
+        route.fulfill(response=response, json=news | changed)
+
+    room = GameRoom(match_config("euchre", human_count=1), "Ann")
+    with (
+        serve_test_room(room, timedelta(milliseconds=200)) as (seat,),
+        open_page(browser, **REDUCED_MOTION) as page,
+    ):
+        page.route("**/news?*", change_page)
+        open_seat(page, seat)
+        expect(page.locator("#side .change-1")).to_be_attached()
+        summary = page.locator("#side summary").filter(has_text="Rules")
+        summary.focus()
+        expect(page.locator(f"#side .change-{len(changes) + 1}")).to_be_attached()
+        expect(summary).to_be_focused()
 
 
 @pytest.mark.parametrize(("game", "width", "scheme"), SCREENS)

@@ -63,9 +63,18 @@ function draw(parts) {
 // Details that the user has opened stay open, even if they disappear for a while.
 const opened = new Map();
 
+// What has the focus keeps it if it is there again; otherwise Enter would press something else. A
+// choice does not keep it, because the next question may have the same choice.
+function focusAgain(here, focused) {
+  if (!focused || focused.closest(".choice")) return;
+  const same = [...here.querySelectorAll(focused.tagName)].find((one) => one.isEqualNode(focused));
+  same?.focus({ preventScroll: true });
+}
+
 function replace(id, html) {
   const here = $(id);
   if (here.seen === html) return;
+  const focused = here.contains(document.activeElement) ? document.activeElement : null;
   for (const one of here.querySelectorAll("details"))
     opened.set(one.firstElementChild.textContent, one.open);
   here.innerHTML = html;
@@ -73,6 +82,7 @@ function replace(id, html) {
   for (const one of here.querySelectorAll("details")) {
     one.open = opened.get(one.firstElementChild.textContent) ?? one.open;
   }
+  focusAgain(here, focused);
 }
 
 function copies() {

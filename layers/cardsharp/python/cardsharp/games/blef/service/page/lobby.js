@@ -86,10 +86,12 @@ async function begin(quick) {
 async function showLobby() {
   const games = await ask("games");
   by("none").hidden = games.length > 0;
+  const focused = document.activeElement?.dataset.game;
   by("games").replaceChildren(
     ...games.map((one) => {
       const row = element("tr"),
         button = element("button", "Join");
+      button.dataset.game = one.game_uuid;
       button.onclick = () =>
         carefully(async () => {
           if (by("nickname").reportValidity()) await join(one.game_uuid, by("nickname").value);
@@ -103,6 +105,7 @@ async function showLobby() {
       return row;
     }),
   );
+  if (focused) by("games").querySelector(`[data-game="${CSS.escape(focused)}"]`)?.focus();
 }
 
 // --- the table -----------------------------------------------------------------------------------
