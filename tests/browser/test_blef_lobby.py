@@ -165,6 +165,18 @@ def test_the_list_of_games_takes_no_focus_from_its_buttons(
         expect(button).to_be_focused()
 
 
+def test_a_kind_of_bets_keeps_the_focus_when_it_is_chosen(
+    browser: Browser, blef_page_url: str
+) -> None:
+    """A person who plays by keys goes on from there to its bets."""
+    with open_page(browser) as page:
+        enter_lobby(page, blef_page_url, "Quick game against bots")
+        kind = page.locator("#kinds button").nth(1)
+        kind.press("Enter")
+        expect(kind).to_have_attribute("aria-pressed", "true")
+        expect(kind).to_be_focused()
+
+
 @pytest.mark.parametrize("path", ["games/create", "openapi.json"])
 def test_the_local_page_rejects_requests_from_another_site(
     blef_service_url: str, path: str

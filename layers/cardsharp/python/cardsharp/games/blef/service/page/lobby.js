@@ -386,6 +386,7 @@ function drawTurn(now, mine) {
       button.onclick = () => {
         kind = one;
         drawTurn(now, mine);
+        by("kinds").querySelector('[aria-pressed="true"]').focus(); // it was drawn again
       };
       return button;
     }),
