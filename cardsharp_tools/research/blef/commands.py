@@ -76,10 +76,6 @@ app = cyclopts.App(
 )
 app.command("cardsharp_tools.research.blef.benchmark:benchmark", name="benchmark")
 app.command("cardsharp_tools.research.blef.benchmark:calibration", name="calibration")
-app.command(
-    "cardsharp_tools.research.blef.table_opponent_fit:fit_table_opponent",
-    name="fit-table-opponent",
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from cardsharp.games.blef.strategies.bayes import Bayes
 from cardsharp.games.blef.strategies.bet_probabilities import card_bits
 from cardsharp.games.blef.strategies.greedy import hand_bet_probabilities
 from cardsharp.games.blef.strategies.opponent_model import (
+    MAX_SMALL_ROUND_CARDS,
     opponent_model_of,
     opponent_models_by_seat,
     prefers_best_response,
@@ -147,20 +148,20 @@ def test_a_best_responder_learns_on_during_the_game(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("name", "min_share", "max_share"), [("one-step", 0.35, 1), ("solved", 0, 0.1)]
+    ("name", "min_share", "max_share"), [("two-step", 0, 0.2), ("honest-6", 0.5, 1)]
 )
-def test_best_responder_is_recognised_in_large_rounds(
+def test_tables_are_played_in_small_rounds_against_players_who_know_them(
     name: str, min_share: float, max_share: float
 ) -> None:
     positions = (
         candidate
-        for seed in range(3)
+        for seed in range(6)
         for candidate in positions_of_first_seat("solved", name, seed)
     )
     preferences = [
         prefers_best_response(position, opponent_models_by_seat(position))
         for position in positions
-        if sum(position.card_counts) >= 8
+        if 4 <= sum(position.card_counts) <= MAX_SMALL_ROUND_CARDS
     ]
     assert min_share <= sum(preferences) / len(preferences) <= max_share
 

@@ -7,7 +7,7 @@ ones, which are known for the smallest rounds (docs/blef-strength.md).
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import combinations, islice
+from itertools import combinations
 from math import isclose
 from pathlib import Path
 from random import Random
@@ -21,7 +21,6 @@ from cardsharp.games.blef.position import BlefPosition
 from cardsharp.games.blef.rules import RoundMove
 from cardsharp.games.blef.strategies import large_round_policy
 from cardsharp.games.blef.strategies.bet_probabilities import bet_probabilities, card_bits
-from cardsharp.games.blef.strategies.betting_model import BettingModel
 from cardsharp.games.blef.strategies.equilibrium import MixedStrategy
 from cardsharp.games.blef.strategies.opponent_types import BETTING_HABITS, possible_opponent_hand
 from cardsharp.games.blef.strategies.policy_tables import (
@@ -32,7 +31,6 @@ from cardsharp.games.blef.strategies.policy_tables import (
     write_tables,
 )
 from cardsharp.games.blef.strategies.table_lookup import NO_BET, TableShape, number_by_hand
-from cardsharp.games.blef.strategies.table_opponent import parse_betting_model
 from cardsharp.games.blef.strategies.table_policy import look_up_trained_tables
 from cardsharp_tools.research.blef.cfr_solver import (
     SmallRound,
@@ -65,12 +63,6 @@ from cardsharp_tools.research.blef.table_files import (
     set_large_round_policies,
     to_round_table,
     train_large_round,
-)
-from cardsharp_tools.research.blef.table_opponent_fit import (
-    FitOptions,
-    fit_table_opponent,
-    mean_log_likelihood,
-    play_table_rounds,
 )
 from cardsharp_tools.research.blef.table_training import (
     CheckpointFolder,
@@ -416,15 +408,3 @@ def test_local_exploitability_stays_below_the_exact_value(
 ) -> None:
     interval = local_exploitability(cards, other, 2, 1, 3000)
     assert interval.low < exact < interval.high + 0.01
-
-
-def test_a_fitted_model_predicts_the_tables_better(tmp_path: Path) -> None:
-    """The command writes a model that strategies can read, and that fits better than a new one."""
-    file = tmp_path / "model.json"
-    fit_table_opponent(options=FitOptions(decisions=1_500, out=file))
-    decisions = [*islice(play_table_rounds(Random(2)), 400)]
-    fitted, unfitted = (
-        mean_log_likelihood(model, decisions)
-        for model in (parse_betting_model(file.read_text()), BettingModel())
-    )
-    assert fitted > unfitted + 0.1

@@ -48,14 +48,15 @@ _EVIDENCE_EXPONENT = 0.7  # exponent of the evidence, below 1 because no model f
 _MODEL_ERROR_RATE, _POLICY_ERROR_RATE = 0.02, 0.05
 """Shares of decisions that a betting model, or our tables, cannot predict at all."""
 
-_MIN_LOG_ODDS = 0.1  # log odds from which we play a best response to the model
-_LARGE_ROUND_CARDS, _LOG_ODDS_PER_DECISION, _MAX_COUNTED_DECISIONS = 8, 0.3, 20
-"""Limits for large rounds, in which an opponent may have learned our tables.
+MAX_SMALL_ROUND_CARDS = 7
+"""Cards in play up to which our tables are hard to exploit (docs/blef-strength.md)."""
 
-From `_LARGE_ROUND_CARDS` cards on, we play our tables only against a player who plays like them.
-The tables must predict that player's decisions better than the models do, by
-`_LOG_ODDS_PER_DECISION` for each of at most `_MAX_COUNTED_DECISIONS` decisions. The decisions of
-a player who plays by the tables are predicted better by about 1 each.
+_MIN_LOG_ODDS, _LOG_ODDS_PER_DECISION, _MAX_COUNTED_DECISIONS = 0.1, 0.3, 20
+"""Log odds from which we play a best response to the models in a small round.
+
+They are at least `_MIN_LOG_ODDS`, and `_LOG_ODDS_PER_DECISION` for each of at most
+`_MAX_COUNTED_DECISIONS` decisions. Players of simple rules have 0.4 to 1 a decision in the median.
+Players who know our tables have less than 0.3 in most rounds.
 """
 
 MAX_OPPONENT_MODELS, MAX_PREPARED_MODELS = 128, 16
@@ -161,17 +162,17 @@ def opponent_models_by_seat(position: BlefPosition) -> Mapping[int, OpponentMode
 def prefers_best_response(
     position: BlefPosition, opponent_models: Mapping[int, OpponentModel]
 ) -> bool:
-    """Return True if a best response to the models is better than playing by our tables."""
+    """Return True if a best response to the models is better than playing by our tables.
+
+    In large rounds it always is: a player who knows our tables exploits them there.
+    """
     if len(position.card_counts) > MIN_PLAYERS:
         return True
-    large = sum(position.card_counts) >= _LARGE_ROUND_CARDS
+    if sum(position.card_counts) > MAX_SMALL_ROUND_CARDS:
+        return True
     return all(
         model.model_over_tables_log_odds
-        > (
-            -_LOG_ODDS_PER_DECISION * min(model.decisions, _MAX_COUNTED_DECISIONS)
-            if large
-            else _MIN_LOG_ODDS
-        )
+        > max(_MIN_LOG_ODDS, _LOG_ODDS_PER_DECISION * min(model.decisions, _MAX_COUNTED_DECISIONS))
         for model in opponent_models.values()
     )
 
