@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for signal_number in STOP_SIGNALS
         if (then := signal.getsignal(signal_number)) in usual
     }
+    previous_hook = sys.unraisablehook
     for signal_number in previous_handlers:
         signal.signal(signal_number, _exit_by_signal)
     _delay_garbage_collection()
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         for signal_number, then in previous_handlers.items():
             signal.signal(signal_number, then)
+        sys.unraisablehook = previous_hook
 
 
 def _delay_garbage_collection() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -26,6 +27,7 @@ class ExitCode(IntEnum):
 
 
 END_LIMIT = 8.0  # seconds in which a command ends in order; most kill it after ten
+_REPEAT_SECONDS = 0.05  # seconds after which a stop that was lost is raised again
 
 
 class StoppedBySignal(KeyboardInterrupt):
@@ -49,21 +51,39 @@ def install_stop_signal_handlers(signals: Collection[int]) -> None:
     What has not ended `END_LIMIT` later is cut off, unless it was Ctrl-C, also where it is the end
     of the process that takes so long. Further signals change nothing, so that they break into no
     end that is under way.
+
+    A stop can come where Python ignores exceptions, as in a callback of its import lock. Then the
+    signal is sent again: `sys.unraisablehook` is replaced for that.
     """
-    alarms: list[Timer] = []
+    is_stopping = False
+    usual_hook = sys.unraisablehook
 
     def stop(signal_number: int, _frame: FrameType | None) -> None:
-        if not alarms:
-            alarm = Timer(END_LIMIT, _kill_process, (signal_number,))
-            alarm.daemon = True
-            alarms.append(alarm)
-            alarm.start()
+        nonlocal is_stopping
+        if not is_stopping:
+            is_stopping = True
+            _start_timer(END_LIMIT, _kill_process, signal_number)
             raise StoppedBySignal(signal_number)
 
+    def repeat_lost_stop(unraisable: "sys.UnraisableHookArgs") -> None:
+        nonlocal is_stopping
+        if not isinstance(unraisable.exc_value, StoppedBySignal):
+            usual_hook(unraisable)
+            return
+        is_stopping = False
+        _start_timer(_REPEAT_SECONDS, os.kill, os.getpid(), unraisable.exc_value.number)
+
+    sys.unraisablehook = repeat_lost_stop
     for signal_number in signals:
         signal.signal(
             signal_number, signal.default_int_handler if signal_number == signal.SIGINT else stop
         )
+
+
+def _start_timer(seconds: float, function: Callable[..., None], *arguments: int) -> None:
+    timer = Timer(seconds, function, arguments)
+    timer.daemon = True
+    timer.start()
 
 
 def _kill_process(signal_number: int) -> None:

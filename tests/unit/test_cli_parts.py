@@ -32,6 +32,34 @@ from cardsharp_tools.project_files import missing_extra_error
 from cardsharp_tools.terminal import progress
 from cardsharp_tools.terminal.screen import Choice, matching_choices
 
+_LOSE_A_STOP = """
+import os, signal, sys, weakref
+from cardsharp_tools.cli.exit_codes import StoppedBySignal, install_stop_signal_handlers
+class Resource: pass
+def send_signal(_reference):
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(1000): pass
+resource = Resource()
+reference = weakref.ref(resource, send_signal)
+install_stop_signal_handlers([signal.SIGTERM])
+try:
+    del resource
+    print("lost", flush=True)
+    while True: signal.pause()
+except StoppedBySignal as stop:
+    sys.exit(128 + stop.number)
+"""
+"""Program that gets a signal in a callback of a weak reference, whose exceptions Python ignores."""
+
+
+def test_a_stop_that_python_ignores_is_raised_again() -> None:
+    process = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", _LOSE_A_STOP], check=False, capture_output=True, text=True
+    )
+    assert process.stdout == "lost\n"
+    assert process.stderr == ""
+    assert process.returncode == ExitCode.TERMINATED
+
 
 @pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
 def test_the_help_of_each_command_has_examples(
