@@ -27,7 +27,7 @@ class ExitCode(IntEnum):
 
 
 END_LIMIT = 8.0  # seconds in which a command ends in order; most kill it after ten
-_REPEAT_SECONDS = 0.05  # seconds after which a stop that was lost is raised again
+_REPEAT_SECONDS = 0.05  # seconds after which a signal whose exception was ignored is sent again
 
 
 class StoppedBySignal(KeyboardInterrupt):
@@ -52,8 +52,8 @@ def install_stop_signal_handlers(signals: Collection[int]) -> None:
     of the process that takes so long. Further signals change nothing, so that they break into no
     end that is under way.
 
-    A stop can come where Python ignores exceptions, as in a callback of its import lock. Then the
-    signal is sent again: `sys.unraisablehook` is replaced for that.
+    A stop or a Ctrl-C can come where Python ignores exceptions, as in a callback of its import
+    lock. Then the signal is sent again: `sys.unraisablehook` is replaced for that.
     """
     is_stopping = False
     usual_hook = sys.unraisablehook
@@ -65,15 +65,18 @@ def install_stop_signal_handlers(signals: Collection[int]) -> None:
             _start_timer(END_LIMIT, _kill_process, signal_number)
             raise StoppedBySignal(signal_number)
 
-    def repeat_lost_stop(unraisable: "sys.UnraisableHookArgs") -> None:
+    def send_again(unraisable: "sys.UnraisableHookArgs") -> None:
         nonlocal is_stopping
-        if not isinstance(unraisable.exc_value, StoppedBySignal):
+        exception = unraisable.exc_value
+        if not isinstance(exception, KeyboardInterrupt):
             usual_hook(unraisable)
             return
-        is_stopping = False
-        _start_timer(_REPEAT_SECONDS, os.kill, os.getpid(), unraisable.exc_value.number)
+        signal_number = signal.SIGINT
+        if isinstance(exception, StoppedBySignal):
+            signal_number, is_stopping = signal.Signals(exception.number), False
+        _start_timer(_REPEAT_SECONDS, os.kill, os.getpid(), signal_number)
 
-    sys.unraisablehook = repeat_lost_stop
+    sys.unraisablehook = send_again
     for signal_number in signals:
         signal.signal(
             signal_number, signal.default_int_handler if signal_number == signal.SIGINT else stop

@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from random import Random
+from signal import SIGINT, SIGTERM
 from unittest import mock
 
 import pytest
@@ -32,33 +33,42 @@ from cardsharp_tools.project_files import missing_extra_error
 from cardsharp_tools.terminal import progress
 from cardsharp_tools.terminal.screen import Choice, matching_choices
 
-_LOSE_A_STOP = """
+_GET_A_SIGNAL_IN_A_CALLBACK = """
 import os, signal, sys, weakref
-from cardsharp_tools.cli.exit_codes import StoppedBySignal, install_stop_signal_handlers
+from cardsharp_tools.cli.exit_codes import install_stop_signal_handlers, interrupt_exit_code
 class Resource: pass
 def send_signal(_reference):
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), int(sys.argv[1]))
     for _ in range(1000): pass
 resource = Resource()
 reference = weakref.ref(resource, send_signal)
-install_stop_signal_handlers([signal.SIGTERM])
+install_stop_signal_handlers([signal.SIGINT, signal.SIGTERM])
 try:
     del resource
-    print("lost", flush=True)
+    print("still running", flush=True)
     while True: signal.pause()
-except StoppedBySignal as stop:
-    sys.exit(128 + stop.number)
+except KeyboardInterrupt as stop:
+    sys.exit(interrupt_exit_code(stop))
 """
 """Program that gets a signal in a callback of a weak reference, whose exceptions Python ignores."""
 
 
-def test_a_stop_that_python_ignores_is_raised_again() -> None:
+@pytest.mark.parametrize(
+    ("signal_number", "exit_code"),
+    [(SIGTERM, ExitCode.TERMINATED), (SIGINT, ExitCode.INTERRUPTED)],
+)
+def test_a_signal_whose_exception_python_ignores_is_sent_again(
+    signal_number: int, exit_code: ExitCode
+) -> None:
     process = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", _LOSE_A_STOP], check=False, capture_output=True, text=True
+        [sys.executable, "-c", _GET_A_SIGNAL_IN_A_CALLBACK, str(int(signal_number))],
+        check=False,
+        capture_output=True,
+        text=True,
     )
-    assert process.stdout == "lost\n"
+    assert process.stdout == "still running\n"
     assert process.stderr == ""
-    assert process.returncode == ExitCode.TERMINATED
+    assert process.returncode == exit_code
 
 
 @pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)

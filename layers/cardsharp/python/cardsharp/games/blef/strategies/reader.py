@@ -5,8 +5,8 @@ The opponent models learn from the hands that are shown after each round (`oppon
 
 In small rounds of two players the tables of `solved` can hardly be exploited. They are played
 unless the models predict the opponent's decisions much better than the tables do. In larger rounds
-they are never played: a player who knows them exploits them, and could compute from the open rounds
-when they are played.
+they are never played: a player who knows the tables can exploit them, and could compute from the
+open rounds when we would play them.
 """
 
 from random import Random
